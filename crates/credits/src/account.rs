@@ -26,7 +26,7 @@ pub struct LotKey {
     pub tag: LotTag,
 }
 
-/// Which lot of an owner's currency.
+/// Identifies a lot among those of an owner's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LotTag {
     /// Everything that never expires.
@@ -48,15 +48,15 @@ pub struct SystemAccount {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SystemKind {
-    /// What was paid in, by payment network.
+    /// Money paid in, by payment network.
     Cash(Network),
-    /// What was earned.
+    /// Money earned.
     Revenue,
-    /// What owners let lapse.
+    /// Balances that expired unspent.
     Expired,
-    /// What was given away: grants and allowances.
+    /// Money issued without payment: grants and allowances.
     Issuance,
-    /// What was delivered beyond what could be charged.
+    /// Work delivered that could not be charged.
     Writeoff,
 }
 
@@ -96,7 +96,7 @@ impl Account {
 }
 
 impl LotTag {
-    /// Reads what [`LotTag`] prints.
+    /// Parses the form that [`LotTag`] prints.
     pub fn parse(text: &str) -> Option<LotTag> {
         if text == "main" {
             return Some(LotTag::Main);
@@ -124,7 +124,7 @@ impl fmt::Display for LotTag {
 }
 
 impl SystemKind {
-    /// Reads what [`SystemKind`] prints.
+    /// Parses the form that [`SystemKind`] prints.
     pub fn parse(text: &str) -> Option<SystemKind> {
         match text {
             "revenue" => Some(SystemKind::Revenue),

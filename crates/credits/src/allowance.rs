@@ -1,4 +1,4 @@
-//! Allowances: money that is there anew each day or month and does not roll over.
+//! Allowances: money that is granted each day or month and does not roll over.
 
 use moment::Timestamp;
 use money::{Currency, Nano};
@@ -6,16 +6,16 @@ use money::{Currency, Nano};
 use crate::account::{LotKey, LotTag};
 use crate::id::OwnerId;
 
-/// Which allowance: its currency and how long a period lasts.
+/// The kinds of allowances; each has a currency and a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AllowanceKind {
-    /// A stake of DIEM, anew each UTC day.
+    /// The DIEM of a stake, renewed each UTC day.
     DiemDaily,
-    /// A plan's bundled credits, anew each UTC month.
+    /// A plan's bundled credits, renewed each UTC month.
     BundledMonthly,
 }
 
-/// What an owner gets each period.
+/// The amount that an owner gets each period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Allowance {
     pub(crate) amount: Nano,
@@ -34,7 +34,7 @@ impl AllowanceKind {
         }
     }
 
-    /// The allowance that is paid in `currency`, if there is one.
+    /// The allowance in `currency`, if there is one.
     pub fn of(currency: Currency) -> Option<AllowanceKind> {
         AllowanceKind::ALL.into_iter().find(|kind| kind.currency() == currency)
     }

@@ -1,4 +1,4 @@
-//! Recomputing the books from the journal's transfers alone.
+//! Recomputes the books from the journal's transfers alone.
 
 mod allowances;
 mod entry_order;
@@ -26,9 +26,10 @@ use crate::snapshot::{Columns, KeySpendRow, Snapshot};
 use crate::violation::{Invariant, Violation};
 use crate::violation_list::ViolationList;
 
-/// A fold of the whole journal. Begin with the rows that the service starts from, read every transfer once with [`read`](Audit::read) and, if there
-/// were refunds, once more with [`read_again`](Audit::read_again); then
-/// [`finish`](Audit::finish) compares the result with those rows.
+/// A fold of the whole journal. Start with the rows that the service starts from, read every
+/// transfer once with [`read`](Audit::read) and, if there were refunds, once more with
+/// [`read_again`](Audit::read_again); then [`finish`](Audit::finish) compares the result with those
+/// rows.
 #[derive(Debug, Default)]
 pub struct Audit {
     accounts: HashMap<Account, Folded>,
@@ -36,7 +37,7 @@ pub struct Audit {
     allowances: Allowances,
     order: EntryOrder,
     expiries: Expiries,
-    /// What refunds gave back and charges have not yet accounted for, by charge and account.
+    /// Refunded amounts not yet matched with their charges, in nanos, by charge and account.
     refunds: HashMap<EntryId, BTreeMap<Account, i128>>,
     transfers: u64,
     violations: ViolationList,
@@ -83,7 +84,7 @@ impl Audit {
         }
     }
 
-    /// The second pass: finds the charges of the refunds.
+    /// The second pass: matches the refunds with their charges.
     pub fn read_again(&mut self, transfer: &Transfer) {
         let is_charge = matches!(transfer.code, TransferCode::Charge | TransferCode::Writeoff);
         if !is_charge || transfer.is_refund() {
@@ -95,13 +96,14 @@ impl Audit {
         }
     }
 
-    /// The entries whose transfers did not stand side by side, each once: read them with
+    /// The entries whose transfers were not adjacent, each once: read them with
     /// [`read_entry`](Audit::read_entry).
     pub fn take_entries_apart(&mut self) -> Vec<EntryId> {
         self.order.take_apart().into_iter().collect()
     }
 
-    /// Reads all transfers of an entry that stand apart, in the order of their legs.
+    /// Reads all transfers of an entry whose transfers were not adjacent, in the order of their
+    /// legs.
     pub fn read_entry<'a>(
         &mut self,
         entry: EntryId,
@@ -113,8 +115,8 @@ impl Audit {
         }
     }
 
-    /// The operator had the books follow the clock again, which said `at`: periods that the journal
-    /// had begun and that were still to come begin anew. Tell this where it happened.
+    /// The operator reset the books' time to the clock, which was `at`: periods after it that the
+    /// journal had begun start anew. Call this at the point of the journal where it happened.
     pub fn read_time_mend(&mut self, at: Timestamp) {
         for counters in self.keys.values_mut() {
             for class in LimitClass::ALL {
@@ -128,12 +130,12 @@ impl Audit {
         !self.refunds.is_empty()
     }
 
-    /// How many transfers the first pass read.
+    /// The number of transfers that the first pass read.
     pub fn transfers(&self) -> u64 {
         self.transfers
     }
 
-    /// Reads a record of the journal, of those that tell what was decided.
+    /// Reads a transfer or a set allowance; other records are ignored.
     #[cfg(test)]
     pub(crate) fn read_record(&mut self, record: &Record) {
         match record {
@@ -145,12 +147,13 @@ impl Audit {
         }
     }
 
-    /// An allowance was set to an amount. Tell these in the order in which they happened.
+    /// Records that an allowance was set to `amount`. Call it in the order in which they were set.
     pub fn read_allowance(&mut self, owner: OwnerId, kind: AllowanceKind, amount: Nano) {
         self.allowances.set(owner, kind, amount);
     }
 
-    /// Compares with the rows the service starts from; an empty answer means that all is well.
+    /// Compares the fold with the rows the service starts from; an empty list means that they
+    /// agree.
     pub fn finish(mut self, snapshot: &Snapshot) -> ViolationList {
         for entry in self.take_entries_apart() {
             self.report(entry_order::unread(entry));
@@ -246,7 +249,7 @@ impl Audit {
         }
     }
 
-    /// What is left has no row: closed lots, which are empty, and nothing else.
+    /// Compares the accounts without a row. Only closed lots, which are empty, may have none.
     fn compare_rest(&mut self) {
         for (account, folded) in std::mem::take(&mut self.accounts) {
             let Columns { debits, credits } = folded.columns;
@@ -274,7 +277,7 @@ impl Audit {
 }
 
 impl Transfer {
-    /// Whether this gives a charge back, or the part of it that was written off.
+    /// True if this refunds a charge, or the part of it that was written off.
     fn is_refund(&self) -> bool {
         match (&self.code, &self.credit) {
             (TransferCode::Refund, _) => true,

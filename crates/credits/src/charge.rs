@@ -1,4 +1,4 @@
-//! A charge: which lots paid how much.
+//! A charge: the lots that paid it, and the amount of each.
 
 use money::{Currency, Means, Nano};
 
@@ -12,7 +12,7 @@ pub struct Leg {
     pub amount: Nano,
 }
 
-/// A settled hold, as the transfers with code [`Charge`] and [`Writeoff`] of its entry tell it.
+/// A settled hold, as recorded by the transfers of its entry with code [`Charge`] and [`Writeoff`].
 ///
 /// [`Charge`]: crate::TransferCode::Charge
 /// [`Writeoff`]: crate::TransferCode::Writeoff
@@ -24,8 +24,9 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Part of this charge, to be given back: what was taken last comes first, for that keeps longest.
-    /// None if it is not so much, or nothing. Nothing of a part was written off.
+    /// The part of this charge to refund, taken from the last legs first, because those lots expire
+    /// latest. None if `amount` is zero, negative or above the charge. A part has no write-off; the
+    /// whole charge keeps its own.
     pub fn part(&self, amount: Nano) -> Option<Charge> {
         let whole = total(&self.legs);
         if !amount.is_positive() || whole < amount {
@@ -47,17 +48,17 @@ impl Charge {
     }
 }
 
-/// What the legs in `currency` add up to.
+/// The sum of the legs in `currency`.
 pub fn paid(legs: &[Leg], currency: Currency) -> Nano {
     sum(legs.iter().filter(|leg| leg.lot.currency == currency))
 }
 
-/// What the legs that a limit covers add up to.
+/// The sum of the legs that a limit class covers.
 pub(crate) fn paid_in_class(legs: &[Leg], class: LimitClass) -> Nano {
     sum(legs.iter().filter(|leg| LimitClass::of(leg.lot.currency) == class))
 }
 
-/// What the legs add up to, of each kind.
+/// The sum of the legs by kind of currency.
 pub(crate) fn means(legs: &[Leg]) -> Means {
     let mut means = Means::default();
     for leg in legs {
@@ -66,7 +67,7 @@ pub(crate) fn means(legs: &[Leg]) -> Means {
     means
 }
 
-/// What all legs add up to.
+/// The sum of all legs.
 pub(crate) fn total(legs: &[Leg]) -> Nano {
     sum(legs.iter())
 }

@@ -1,4 +1,4 @@
-//! What the ledger can be asked to do.
+//! The commands of the ledger.
 
 use moment::Timestamp;
 use money::{Cost, Currency, Nano};
@@ -9,16 +9,16 @@ use crate::charge::Charge;
 use crate::id::{EntryId, HoldId, OwnerId};
 use crate::limit::KeyTerms;
 
-/// The most that one command may move: ten million units. It keeps every sum far from overflow,
-/// in memory and in the database.
+/// The largest amount of one command: ten million units. Keeps every sum far from overflow, in
+/// memory and in the database.
 pub const AMOUNT_MAX: Nano = Nano::from_units(10_000_000);
 
-/// One all-or-nothing step. Each carries its own id, so that sending it again changes nothing.
+/// One all-or-nothing step. Each carries its own id, so that repeating it changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Money paid in over a payment network becomes USD.
+    /// Credits money paid in over a payment network as USD.
     TopUp { entry: EntryId, owner: OwnerId, network: Network, amount: Nano },
-    /// Money given away. Without an expiry it joins the main lot of its currency.
+    /// Credits money that was not paid in. Without an expiry it joins the main lot of its currency.
     Grant {
         entry: EntryId,
         owner: OwnerId,
@@ -26,62 +26,62 @@ pub enum Command {
         amount: Nano,
         expires_at: Option<Timestamp>,
     },
-    /// Takes back credit that the operator gave, from the main lot of its currency: at most what is
-    /// left of `given`, which is what the journal says was granted to that lot and not taken back.
+    /// Takes credit that the operator gave back from the main lot of its currency: at most the
+    /// remainder of `given`, the journal's sum of grants to that lot minus what was taken back.
     Debit { entry: EntryId, owner: OwnerId, currency: Currency, amount: Nano, given: Nano },
-    /// What an owner gets each period from now on; zero ends it. The period under way follows:
-    /// more is added at once, less is taken back as far as it is still there.
+    /// Sets the amount that an owner gets each period; zero ends it. The current period follows at
+    /// once: more is added, less is taken back as far as it is unspent.
     SetAllowance { entry: EntryId, owner: OwnerId, kind: AllowanceKind, amount: Nano },
-    /// Sets money aside before work starts.
+    /// Holds money before work starts.
     Hold { hold: HoldId, payer: Payer, want: Want, kind: HoldKind },
-    /// Charges what the work cost and returns the rest. A cost above the hold is taken from what
-    /// else is available within the key's limits, and written off beyond that. Refused, the hold
-    /// stays open: release it.
+    /// Charges the cost of the work and releases the rest. A cost above the hold is taken from the
+    /// remaining balance within the key's limits; the rest is written off. If this is refused, the
+    /// hold stays open: release it.
     Settle { entry: EntryId, hold: HoldId, cost: Cost },
-    /// Returns a hold whole.
+    /// Releases a whole hold.
     Release { hold: HoldId },
-    /// Gives a charge back, once.
+    /// Refunds a charge, once.
     Refund { charge: EntryId, source: ChargeSource },
-    /// Moves what has lapsed to the expired account, from at most [`SWEEP_LOTS_MAX`] lots.
+    /// Moves expired balances to the expired account, from at most [`SWEEP_LOTS_MAX`] lots.
     ///
     /// [`SWEEP_LOTS_MAX`]: crate::SWEEP_LOTS_MAX
     Sweep { entry: EntryId },
 }
 
-/// Who pays, and through which key.
+/// The owner that pays, and the key it pays through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Payer {
     pub owner: OwnerId,
     pub key: Option<KeyTerms>,
 }
 
-/// How much to hold. Zero is a hold like any other: free work takes one too.
+/// The amount to hold. Zero is allowed: free work takes a hold too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Exactly(Cost),
-    /// As much as there is, up to `most`; refused if that is below `least`.
+    /// The available amount, up to `most`; refused if it is below `least`.
     UpTo {
         least: Cost,
         most: Cost,
     },
 }
 
-/// Whether a hold outlives the process.
+/// The lifetime of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HoldKind {
-    /// In memory only: a crash would end the request, and with it the hold.
+    /// In memory only: a crash ends the request, and the hold with it.
     Request,
-    /// In the journal: the job goes on after a restart.
+    /// In the journal: the job continues after a restart.
     Job,
 }
 
-/// Where to look up the charge that is to be refunded.
+/// The source of the charge that is to be refunded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChargeSource {
-    /// It is recent enough to be in memory.
+    /// The charge is recent enough to be in memory.
     Recent,
-    /// Read back from the journal, whose word is taken for it: never what a caller claims.
+    /// A charge read from the journal, which is trusted; never one that a caller sent.
     Journal(Charge),
-    /// What is to be given back of a charge that was read back: a [part](Charge::part) of it.
+    /// The part to refund of a charge read from the journal, see [`part`](Charge::part).
     Part(Charge),
 }

@@ -1,22 +1,22 @@
-//! What a key has spent and reserved, by period.
+//! The amounts that a key has spent and reserved, by period.
 
 use moment::Timestamp;
 use money::Nano;
 
 use crate::limit::{KeyStamp, LimitClass, LimitPeriod};
 
-/// Both classes of one key.
+/// The counters of one key for both limit classes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeyCounters {
     usd: Counter,
     diem: Counter,
 }
 
-/// Counts every kind of period, whatever the key's limits are: a limit that is set or changed
+/// Counts every kind of period, regardless of the key's limits: a limit that is set or changed
 /// later then knows what was spent before.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counter {
-    /// The newest of each kind that was spent in, and others while a hold is open in them.
+    /// The newest period of each kind with spending, and others while a hold is open in them.
     buckets: Vec<Bucket>,
 }
 
@@ -25,15 +25,15 @@ pub(crate) struct Bucket {
     pub(crate) period: LimitPeriod,
     pub(crate) number: i64,
     pub(crate) usage: KeyUsage,
-    /// A hold alone opens a bucket too, but leaves no trace in the journal.
+    /// False for a bucket that only a hold has opened, which leaves no record in the journal.
     was_spent_in: bool,
 }
 
-/// What counts against a key's limit in one period.
+/// The amounts that count against a key's limit in one period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KeyUsage {
     pub spent: Nano,
-    /// Set aside by open holds.
+    /// Held by open holds.
     pub reserved: Nano,
 }
 
@@ -68,7 +68,7 @@ impl Counter {
         self.find(period, number).map(|index| self.buckets[index].usage).unwrap_or_default()
     }
 
-    /// The newest period of a kind that anything was spent in, and how much.
+    /// The newest period of a kind with spending, and the amount.
     pub(crate) fn newest_spent(&self, period: LimitPeriod) -> Option<(i64, Nano)> {
         let spent = self.buckets.iter().filter(|it| it.period == period && it.was_spent_in);
         spent.map(|it| (it.number, it.usage.spent)).max()
@@ -89,8 +89,8 @@ impl Counter {
         self.drop_finished();
     }
 
-    /// Counts what was spent, or with a negative amount what was given back. Nothing is kept of a
-    /// period that is over and has no open hold: no hold can be made in it any more.
+    /// Adds spending, or a refund if `amount` is negative. Drops periods that are over and have no
+    /// open hold: no hold can be made in them any more.
     pub(crate) fn spend(&mut self, stamp: &KeyStamp, amount: Nano) {
         for period in LimitPeriod::ALL {
             let bucket = self.open(period, stamp.period_number(period));
@@ -106,7 +106,7 @@ impl Counter {
         bucket.usage.spent = spent;
     }
 
-    /// What was spent in days and months after `at` counts as nothing spent in the present ones.
+    /// Counts spending in days and months after `at` as zero spending in the current ones.
     pub(crate) fn mend_time(&mut self, at: Timestamp) {
         for (period, present) in [(LimitPeriod::Epoch, at.day()), (LimitPeriod::Month, at.month())]
         {
@@ -131,7 +131,7 @@ impl Counter {
         &mut self.buckets[index]
     }
 
-    /// Forgets buckets of periods that are over and have no open hold.
+    /// Drops the buckets of periods that are over and have no open hold.
     fn drop_finished(&mut self) {
         if self.buckets.len() <= LimitPeriod::ALL.len() {
             return;

@@ -14,7 +14,7 @@ use crate::purse::LOTS_PER_OWNER_MAX;
 use crate::record::TransferCode;
 use crate::rejection::Rejection;
 
-/// What one lot can hold: a billion units, far from where sums overflow.
+/// The largest balance of one lot: a billion units, far from where sums overflow.
 pub const LOT_BALANCE_MAX: Nano = Nano::from_units(1_000_000_000);
 
 impl Ledger {
@@ -84,7 +84,7 @@ impl Ledger {
     }
 }
 
-/// The lot that a grant goes to: its own if it expires, else the owner's main one.
+/// The lot that a grant goes to: a new one if it expires, otherwise the owner's main lot.
 pub(crate) fn granted_lot(
     entry: EntryId,
     owner: OwnerId,

@@ -1,4 +1,4 @@
-//! Taking back credit that the operator gave.
+//! Takes back credit that the operator gave.
 
 use moment::Timestamp;
 use money::Nano;
@@ -15,7 +15,7 @@ use crate::record::TransferCode;
 use crate::rejection::Rejection;
 
 impl Ledger {
-    /// Takes at most what is left of `given`, the net sum of the operator's grants to the lot.
+    /// Takes at most the remainder of `given`, the net sum of the operator's grants to the lot.
     pub(crate) fn debit(
         &mut self,
         entry: EntryId,
@@ -41,7 +41,7 @@ impl Ledger {
 }
 
 impl Lot {
-    /// The part of `given` that was not spent and is not held. Work is counted as paid from given
+    /// The part of `given` that is neither spent nor held. Spending is counted against granted
     /// credit first, so that money that was paid in is never taken back.
     fn left_of_given(&self, given: Nano) -> Nano {
         let spent = self.granted.saturating_sub(self.balance());

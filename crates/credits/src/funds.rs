@@ -1,4 +1,4 @@
-//! What an owner can pay with: open lots, and allowances whose lot is not open yet.
+//! The funds an owner can pay with: open lots, and allowances whose lot is not open yet.
 
 use moment::Timestamp;
 use money::{Cost, Nano};
@@ -14,15 +14,15 @@ use crate::outcome::Balances;
 use crate::purse::{Lot, lot_order};
 use crate::record::{HeldKey, Record, TransferCode};
 
-/// An owner's money at one moment.
+/// An owner's funds at one moment.
 pub(crate) struct Funds {
-    /// What each live lot has available, in the order it is spent.
+    /// The available amount of each live lot, in spending order.
     pub(crate) sources: Vec<Leg>,
-    /// Allowances whose lot is opened by the first command that touches them.
+    /// Allowances whose lot is opened by the first command that uses them.
     pub(crate) openings: Vec<Opening>,
 }
 
-/// An allowance's lot that is due to open.
+/// The lot of an allowance, to be opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opening {
     kind: AllowanceKind,
@@ -31,7 +31,7 @@ pub(crate) struct Opening {
     expires_at: Timestamp,
 }
 
-/// What a key may still take of each class.
+/// The amounts that a key's limits still allow, by limit class.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Headroom {
     pub(crate) usd: Nano,
@@ -57,7 +57,7 @@ impl Ledger {
         Funds { sources: sources.into_iter().map(|(_, leg)| leg).collect(), openings }
     }
 
-    /// What an owner has available in each currency, with allowances that are due.
+    /// The available balances by currency, including allowances that are not opened yet.
     pub fn balances(&self, owner: OwnerId, now: Timestamp) -> Balances {
         let mut balances = Balances::default();
         for (lot, amount) in self.live_lots(owner, now) {
@@ -69,7 +69,7 @@ impl Ledger {
         balances
     }
 
-    /// Lots that can be spent, in the order they are, with what each has available.
+    /// Lots that can be spent, in spending order, with the available amount of each.
     fn live_lots(&self, owner: OwnerId, now: Timestamp) -> impl Iterator<Item = (&Lot, Nano)> {
         let lots = self.purses.get(&owner).map(|purse| purse.lots()).unwrap_or_default();
         lots.iter().filter_map(move |lot| {
@@ -81,7 +81,7 @@ impl Ledger {
         })
     }
 
-    /// What the key's limits leave in the periods of its stamp.
+    /// The amounts that the key's limits leave in the periods of its stamp.
     pub(crate) fn headroom(&self, key: Option<&HeldKey>) -> Headroom {
         let Some(key) = key else { return Headroom::BOUNDLESS };
         let left = |class| {
@@ -91,7 +91,7 @@ impl Ledger {
         Headroom { usd: left(LimitClass::Usd), diem: left(LimitClass::Diem) }
     }
 
-    /// What counts against the key's limit in the periods of its stamp.
+    /// The amount that counts against the key's limit in the periods of its stamp.
     pub(crate) fn used(&self, key: &HeldKey, class: LimitClass) -> Nano {
         let number = key.stamp.period_number(key.terms.period);
         let usage = self.key_usage_in(key.terms.key, class, key.terms.period, number);
@@ -109,7 +109,8 @@ impl Ledger {
                 continue;
             }
             let period = kind.period(now);
-            // A period that was opened while the clock was ahead is not opened again when it comes.
+            // A period that was opened while the clock was ahead is not opened again when it
+            // begins.
             let is_open = allowance.opened.is_some_and(|newest| period <= newest)
                 || purse.lot(&kind.lot(owner, period)).is_some();
             if !is_open {
@@ -122,8 +123,8 @@ impl Ledger {
 }
 
 impl Opening {
-    /// The records that open the lot. Its entry follows from the owner and the period, so that
-    /// opening it twice is the same entry twice.
+    /// Adds the records that open the lot. Their entry id is derived from the owner and the period,
+    /// so that opening it twice is the same entry.
     pub(crate) fn write(&self, records: &mut Vec<Record>, now: Timestamp) {
         let lot = self.leg.lot;
         let entry = EntryId::allowance(lot.owner, self.kind, self.period);
@@ -147,15 +148,15 @@ impl Headroom {
     }
 }
 
-/// What was found to pay with.
+/// The legs chosen to pay a cost.
 pub(crate) struct Chosen {
     pub(crate) legs: Vec<Leg>,
-    /// What they leave unpaid.
+    /// The cost that the legs leave unpaid.
     pub(crate) missing: Cost,
 }
 
-/// Takes up to `most` from the sources in order, passing over what the key may not touch: a key
-/// at its DIEM limit still pays with dollars.
+/// Takes up to `most` from the sources in order, skipping those that the key's limit excludes: a
+/// key at its DIEM limit still pays with dollars.
 pub(crate) fn choose(sources: &[Leg], mut headroom: Headroom, most: Cost) -> Chosen {
     let mut legs = Vec::new();
     let mut missing = most;

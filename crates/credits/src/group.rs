@@ -1,4 +1,4 @@
-//! Building the records of one command.
+//! Builds the records of one command.
 
 use moment::Timestamp;
 use money::{Currency, Nano};
@@ -23,7 +23,7 @@ impl Group {
         Group { entry, at, key: None, next_leg: 0, records: Vec::with_capacity(4) }
     }
 
-    /// A group whose transfers count for a key.
+    /// Starts a group whose transfers count for a key.
     pub(crate) fn with_key(entry: EntryId, at: Timestamp, key: Option<KeyStamp>) -> Group {
         Group { key, ..Group::new(entry, at) }
     }
@@ -32,19 +32,19 @@ impl Group {
         self.records.push(record);
     }
 
-    /// Money out of a lot.
+    /// Moves money out of a lot.
     pub(crate) fn take(&mut self, code: TransferCode, leg: Leg, to: SystemKind) {
         let credit = Account::system(leg.lot.currency, to);
         self.transfer(code, Account::Lot(leg.lot), credit, leg.amount);
     }
 
-    /// Money into a lot.
+    /// Moves money into a lot.
     pub(crate) fn give(&mut self, code: TransferCode, leg: Leg, from: SystemKind) {
         let debit = Account::system(leg.lot.currency, from);
         self.transfer(code, debit, Account::Lot(leg.lot), leg.amount);
     }
 
-    /// Money between the operator's own accounts.
+    /// Moves money between the operator's own accounts.
     pub(crate) fn rebook(&mut self, from: SystemKind, to: SystemKind, amount: Nano) {
         let debit = Account::system(Currency::Usd, from);
         let credit = Account::system(Currency::Usd, to);
@@ -55,7 +55,7 @@ impl Group {
         self.push(Record::LotOpened { lot, opened_at: self.at, expires_at });
     }
 
-    /// Counts the legs for the group's key: as spent, or as given back.
+    /// Counts the legs for the group's key, as spent or as refunded.
     pub(crate) fn count_for_key(&mut self, legs: &[Leg], sign: Sign) {
         let Some(stamp) = self.key else { return };
         for class in LimitClass::ALL {

@@ -1,4 +1,4 @@
-//! Holds: setting money aside, and returning it.
+//! Makes and releases holds.
 
 use moment::Timestamp;
 use money::{Cost, Nano};
@@ -13,10 +13,9 @@ use crate::outcome::{Applied, Held, Outcome};
 use crate::record::{HeldKey, JobHold, Record};
 use crate::rejection::Rejection;
 
-/// Holds that can be open at a time, far above what one process can serve.
+/// Bound on open holds, far above what one process can serve.
 pub const HOLDS_MAX: usize = 1 << 20;
 
-/// An open hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hold {
     pub(crate) owner: OwnerId,
@@ -87,7 +86,7 @@ impl Ledger {
         Ok(Applied { records, outcome: Outcome::Released })
     }
 
-    /// Opens a hold: its legs are pending on their lots and reserved for its key.
+    /// Opens a hold: its legs become pending on their lots and reserved for its key.
     pub(crate) fn place(&mut self, id: HoldId, hold: Hold) {
         for leg in &hold.legs {
             let lot = self.lot_mut(&leg.lot).expect("a hold is placed on open lots");
@@ -102,7 +101,7 @@ impl Ledger {
         self.holds.insert(id, hold);
     }
 
-    /// Ends a hold: nothing of it is pending or reserved any more.
+    /// Ends a hold: its legs are no longer pending or reserved.
     pub(crate) fn end(&mut self, id: HoldId) -> Option<Hold> {
         let hold = self.holds.remove(&id)?;
         for leg in &hold.legs {
@@ -131,7 +130,8 @@ impl Ledger {
         }
     }
 
-    /// Says what a hold lacked: if the owner has the money, it is the key's limit.
+    /// The reason why a hold was refused: the key's limit if the owner has the money, otherwise the
+    /// balance.
     fn shortage(
         &self,
         sources: &[Leg],
@@ -147,7 +147,7 @@ impl Ledger {
             return insufficient;
         }
         // The class that is spent first may be used up while a later one could still pay, so the
-        // last class that a limit cuts short is the one that stopped the hold.
+        // last class that a limit cuts short is the one that refused the hold.
         let spent_last_first = sources.iter().rev().map(|leg| LimitClass::of(leg.lot.currency));
         for class in spent_last_first {
             let Some(limit) = key.terms.limit(class) else { continue };
@@ -178,7 +178,7 @@ impl From<JobHold> for Hold {
 }
 
 impl Want {
-    /// The least and the most that will do.
+    /// The least and the most to hold.
     fn range(self) -> Result<(Cost, Cost), Rejection> {
         let (least, most) = match self {
             Want::Exactly(cost) => (cost, cost),

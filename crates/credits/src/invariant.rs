@@ -14,13 +14,14 @@ use crate::limit::{LimitClass, LimitPeriod};
 use crate::snapshot::Columns;
 use crate::violation::{Invariant, Violation};
 
-/// Recomputes what must be true of any ledger, and tells the first thing that is not.
+/// Checks the invariants of a whole ledger, and returns the first violation.
 pub fn check(ledger: &Ledger) -> Result<(), Violation> {
     check_trial_balance(ledger)?;
     check_part(ledger)
 }
 
-/// The same of some owners' part of the books, which need not add up to zero.
+/// Checks the invariants that also hold for some owners' part of the books, which need not add up
+/// to zero.
 pub(crate) fn check_part(ledger: &Ledger) -> Result<(), Violation> {
     check_lots(ledger)?;
     check_holds(ledger)?;

@@ -1,4 +1,4 @@
-//! The ledger's state, and the door through which every change comes.
+//! The ledger's state, and `apply`, through which every change is made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,13 +24,13 @@ use crate::snapshot::Columns;
 
 /// All balances, holds and counters of the service.
 ///
-/// [`apply`](Ledger::apply) decides and changes; [`replay`](Ledger::replay) repeats what was
-/// decided. Live changes that are durable go through `replay` as well, so recovery cannot differ.
+/// [`apply`](Ledger::apply) decides and changes; [`replay`](Ledger::replay) repeats a decision.
+/// Durable changes made live go through `replay` as well, so recovery cannot differ.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     pub(crate) rules: Rules,
     pub(crate) purses: HashMap<OwnerId, Purse>,
-    /// Lots by the moment they expire, so that a sweep need not look at the others.
+    /// Lots by expiry, so that a sweep need not look at the others.
     pub(crate) expiries: BTreeSet<(Timestamp, LotKey)>,
     pub(crate) systems: BTreeMap<SystemAccount, Columns>,
     pub(crate) holds: HashMap<HoldId, Hold>,
@@ -40,13 +40,13 @@ pub struct Ledger {
     pub(crate) mutant: Mutant,
 }
 
-/// What an operator can choose.
+/// Settings that the operator can choose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rules {
     pub order: SpendOrder,
 }
 
-/// Which currency is spent first. Within a currency, what expires first goes first.
+/// The order in which currencies are spent. Within a currency, the earliest expiry goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpendOrder {
     currencies: [Currency; 4],
@@ -72,7 +72,6 @@ impl Default for SpendOrder {
 }
 
 impl Ledger {
-    /// An empty ledger.
     pub fn new(rules: Rules) -> Ledger {
         Ledger {
             rules,
@@ -89,8 +88,8 @@ impl Ledger {
 
     /// Carries out one command, wholly or not at all.
     ///
-    /// The change is visible at once; it is durable when the returned records are. The
-    /// caller writes the groups in the order of the calls.
+    /// The change is visible at once; it is durable when the returned records are. The caller
+    /// writes the groups in the order of the calls.
     pub fn apply(&mut self, command: &Command, now: Timestamp) -> Result<Applied, Rejection> {
         match command {
             Command::TopUp { entry, owner, network, amount } => {
@@ -115,7 +114,7 @@ impl Ledger {
         }
     }
 
-    /// Makes a planned group true. The plan was checked against this very state.
+    /// Applies records that were validated against the current state, and returns them.
     pub(crate) fn commit(&mut self, records: Vec<Record>) -> Vec<Record> {
         for record in &records {
             self.replay(record).expect("a planned record follows from the state it was planned on");
@@ -123,7 +122,7 @@ impl Ledger {
         records
     }
 
-    /// Answers a command that was carried out before.
+    /// Refuses an entry that was carried out before, with its earlier outcome if known.
     pub(crate) fn refuse_duplicate(&self, entry: EntryId) -> Result<(), Rejection> {
         #[cfg(test)]
         if self.mutant == Mutant::RepeatedEntryCounts {
@@ -135,7 +134,7 @@ impl Ledger {
         Err(Rejection::Duplicate { earlier: self.recent.outcome(entry) })
     }
 
-    /// Remembers the outcome of an entry, for when it is sent again.
+    /// Remembers the outcome of an entry, in case it is sent again.
     pub(crate) fn applied(
         &mut self,
         entry: EntryId,

@@ -1,16 +1,16 @@
 //! The ledger core: a pure, deterministic state machine over double-entry records.
 //!
-//! [`Ledger::apply`] takes a [`Command`] and the time, and answers with an [`Applied`]: the
-//! [`Record`]s to write to the journal and the [`Outcome`] to tell, or with a [`Rejection`], and
+//! [`Ledger::apply`] takes a [`Command`] and the time, and returns an [`Applied`]: the [`Record`]s
+//! to write to the journal and the [`Outcome`] for the caller. Or it returns a [`Rejection`], and
 //! then nothing has changed. [`Ledger::replay`] repeats a record. There is no clock, randomness,
 //! float or I/O in here: the same commands at the same times give the same records.
 //!
-//! Where to look:
-//! - `account`, `charge`, `limit`, `allowance`: what the words mean.
+//! Map of the modules:
+//! - `account`, `charge`, `limit`, `allowance`: the terms.
 //! - `credit`, `debit`, `set_allowance`, `hold`, `settle`, `refund`, `sweep`: one file per command.
-//! - `funds`: which lots pay, within which limits. `counter`: what a key has used.
-//! - `replay`, `restore`: from the journal or from a [`Snapshot`] to a ledger.
-//! - `invariant`, `audit`: what is always true of a ledger, and of a journal.
+//! - `funds`: the lots that pay, within the key's limits. `counter`: what a key has used.
+//! - `replay`, `restore`: build a ledger from the journal or from a [`Snapshot`].
+//! - `invariant`, `audit`: rules that always hold for a ledger, and for a journal.
 
 mod account;
 mod allowance;

@@ -1,11 +1,11 @@
-//! Limits on what one API key may spend in a period.
+//! Limits on the spending of one API key per period.
 
 use moment::Timestamp;
 use money::{Currency, Nano};
 
 use crate::id::KeyId;
 
-/// The limits of a key as they stand when it asks for a hold.
+/// The limits of a key when it asks for a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyTerms {
     pub key: KeyId,
@@ -14,7 +14,7 @@ pub struct KeyTerms {
     pub period: LimitPeriod,
 }
 
-/// How long a limit counts before it starts over.
+/// The period after which a limit starts over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LimitPeriod {
     /// A UTC day.
@@ -24,7 +24,7 @@ pub enum LimitPeriod {
     Lifetime,
 }
 
-/// What a limit covers.
+/// The currencies that a limit covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LimitClass {
     /// USD, bundled credits and VCU.
@@ -32,7 +32,8 @@ pub enum LimitClass {
     Diem,
 }
 
-/// When a key took a hold: the periods its spending counts in, however late it settles.
+/// The day and month in which a key made a hold. Its spending counts in these periods, however late
+/// it settles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyStamp {
     pub key: KeyId,
@@ -66,7 +67,7 @@ impl LimitPeriod {
         LimitPeriod::ALL.into_iter().find(|period| period.name() == name)
     }
 
-    /// When the period that `now` is in ends; never for a lifetime.
+    /// The end of the period that `now` is in; None for a lifetime.
     pub fn resets_at(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             LimitPeriod::Epoch => Some(Timestamp::start_of_day(now.day() + 1)),
@@ -104,14 +105,14 @@ impl KeyStamp {
         KeyStamp { key, day: now.day(), month: now.month() }
     }
 
-    /// The stamp of a charge that is made now: a hold that was made while the clock was ahead counts
-    /// for the present.
+    /// The stamp of a charge made at `now`. A hold that was made while the clock was ahead counts
+    /// for the current periods.
     pub(crate) fn not_after(self, now: Timestamp) -> KeyStamp {
         if self.is_after(now) { KeyStamp::at(self.key, now) } else { self }
     }
 
-    /// The stamp of a refund that is made now. A charge that was made while the clock was ahead is
-    /// in no period that counts any more.
+    /// The stamp of a refund made at `now`. A charge that was made while the clock was ahead is in
+    /// no period that still counts, so its refund goes to period zero.
     pub(crate) fn of_refund(self, now: Timestamp) -> KeyStamp {
         if self.is_after(now) { KeyStamp { day: 0, month: 0, ..self } } else { self }
     }

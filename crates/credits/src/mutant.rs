@@ -1,4 +1,4 @@
-//! Planted bugs, for tests that show the simulator would find them.
+//! Deliberate bugs, for tests that show that the simulator would find them.
 
 use hashbrown::HashMap;
 use moment::Timestamp;
@@ -18,15 +18,15 @@ pub(crate) enum Mutant {
     None,
     /// Refunding twice gives two entries.
     RandomRefundId,
-    /// A hold may take what another hold has set aside.
+    /// A hold may take money that another hold has reserved.
     AvailabilityIgnoresPending,
     /// A late settle counts in the key's new period.
     SettleInWrongPeriod,
-    /// A sweep takes what a hold has set aside.
+    /// A sweep takes money that is held.
     SweepTakesHeldMoney,
-    /// A settle charges a little more than it was told.
+    /// A settle charges slightly more than the cost.
     SettleAboveCost,
-    /// Sending a top-up again pays again.
+    /// Repeating a top-up credits it again.
     RepeatedEntryCounts,
     /// A hold can be released again after it ended.
     HoldEndsTwice,
@@ -34,9 +34,9 @@ pub(crate) enum Mutant {
     LimitIgnoresReserved,
     /// A lot can be spent after it expired.
     ExpiredLotSpends,
-    /// An overrun is taken from a lot that does not have it.
+    /// An overrun is taken from a lot whose balance does not cover it.
     OverrunGoesNegative,
-    /// What costs another amount in DIEM is charged there as in dollars.
+    /// Work with its own DIEM price is charged in DIEM at the dollar price.
     DiemAtPar,
 }
 

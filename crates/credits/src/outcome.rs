@@ -1,4 +1,4 @@
-//! What a command came to.
+//! The results of commands.
 
 use money::{Currency, Means, Nano};
 
@@ -6,7 +6,7 @@ use crate::charge::{Leg, paid};
 use crate::id::{EntryId, HoldId};
 use crate::record::Record;
 
-/// A command that was carried out: what to write to the journal, and what to tell the caller.
+/// A command that was carried out: the records for the journal, and the result for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// One all-or-nothing group; empty if nothing durable changed.
@@ -16,11 +16,11 @@ pub struct Applied {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// A top-up or a grant arrived; what is available now.
+    /// A top-up or a grant was credited; the available balances.
     Credited(Balances),
-    /// Credit was taken back; what is available now.
+    /// Credit was taken back; the available balances.
     Debited(Balances),
-    /// An allowance was set; what is available now.
+    /// An allowance was set; the available balances.
     AllowanceSet(Balances),
     Held(Held),
     Settled(Receipt),
@@ -32,39 +32,39 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
     pub hold: HoldId,
-    /// What was set aside.
+    /// The amounts held, by kind of currency.
     pub means: Means,
 }
 
-/// What a settled hold came to.
+/// The result of settling a hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub charge: EntryId,
-    /// Which lots paid, in the order they did.
+    /// The amounts taken from each lot, in order.
     pub legs: Vec<Leg>,
-    /// What the work cost beyond what could be charged, in USD.
+    /// The part of the cost that could not be charged, in USD.
     pub written_off: Nano,
-    /// What is available after it.
+    /// The available balances after the charge.
     pub remaining: Balances,
 }
 
-/// What a refund gave back.
+/// The result of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
     pub entry: EntryId,
     /// The legs that can be spent again.
     pub returned: Vec<Leg>,
-    /// The legs whose lot has expired since: they lapsed at once.
+    /// The legs whose lot has expired since: they were moved to the expired account at once.
     pub lapsed: Vec<Leg>,
     pub remaining: Balances,
 }
 
-/// What a sweep moved.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Swept {
     pub lots: usize,
     pub amounts: Balances,
-    /// More lots have lapsed than one sweep takes: sweep again.
+    /// Set when more lots have expired than one sweep takes: sweep again.
     pub more: bool,
 }
 
@@ -103,7 +103,7 @@ impl Balances {
 }
 
 impl Receipt {
-    /// What was paid in `currency`.
+    /// The amount paid in `currency`.
     pub fn paid(&self, currency: Currency) -> Nano {
         paid(&self.legs, currency)
     }

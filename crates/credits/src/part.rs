@@ -1,7 +1,7 @@
-//! One owner's part of the books, taken over from another ledger or given up to it.
+//! Moves one owner's part of the books between ledgers.
 //!
-//! Where several ledgers share the books, each owner is in one of them. System accounts are then in
-//! none: what a ledger knows of them is what it has moved itself.
+//! If several ledgers share the books, each owner is in one of them. System accounts are then in
+//! none: a ledger knows only its own transfers to and from them.
 
 use crate::command::HoldKind;
 use crate::id::OwnerId;
@@ -11,8 +11,8 @@ use crate::snapshot::Snapshot;
 use crate::violation::Violation;
 
 impl Ledger {
-    /// Takes an owner's part over, in place of whatever is known of the owner. Nothing may be on its
-    /// way to disk for it, and no request may hold any of its money.
+    /// Takes over an owner's part, replacing everything known of the owner. No write for it may be
+    /// in flight, and no request may hold any of its money.
     pub fn adopt(&mut self, owner: OwnerId, part: Snapshot) -> Result<(), Violation> {
         let mut adopted = Ledger::restored(self.rules, Snapshot { systems: Vec::new(), ..part })?;
         check_part(&adopted)?;
@@ -20,12 +20,12 @@ impl Ledger {
         self.purses.extend(adopted.purses);
         self.expiries.append(&mut adopted.expiries);
         self.holds.extend(adopted.holds);
-        // Counters of an earlier stay may be there still; what was read now is newer.
+        // Counters of an earlier stay may still be here; those just read are newer.
         self.keys.extend(adopted.keys);
         Ok(())
     }
 
-    /// Gives an owner up; false if requests hold some of its money, and then nothing changes.
+    /// Gives up an owner; false, without any change, if requests hold some of its money.
     pub fn dismiss(&mut self, owner: OwnerId) -> bool {
         if self.has_requests(owner) {
             return false;
@@ -34,7 +34,7 @@ impl Ledger {
         true
     }
 
-    /// Whether requests hold money of an owner.
+    /// True if requests hold money of an owner.
     pub fn has_requests(&self, owner: OwnerId) -> bool {
         let mut holds = self.holds.values();
         holds.any(|hold| hold.owner == owner && hold.kind == HoldKind::Request)
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(part_of(&two, moved), part);
         assert_eq!(two.balances(moved, NOW).usd, Nano::from_nanos(4_000_000_000));
         assert_eq!(two.held(job), Some(Nano::from_nanos(1_000_000_000)));
-        // Taken over again, it is not there twice.
+        // Adopting the same part twice does not double it.
         two.adopt(moved, part.clone()).unwrap();
         assert_eq!(part_of(&two, moved), part);
         assert_eq!(two.open_holds(), 1);

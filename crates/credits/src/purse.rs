@@ -1,4 +1,4 @@
-//! An owner's lots, in the order they are spent, and allowances.
+//! An owner's lots, in spending order, and allowances.
 
 use moment::Timestamp;
 use money::Nano;
@@ -12,7 +12,7 @@ pub(crate) const LOTS_PER_OWNER_MAX: usize = 1000;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Purse {
-    /// In the order they are spent.
+    /// In spending order.
     lots: Vec<Lot>,
     diem_daily: Allowance,
     bundled_monthly: Allowance,
@@ -21,17 +21,17 @@ pub(crate) struct Purse {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lot {
     pub(crate) key: LotKey,
-    /// The place of the currency in the operator's order.
+    /// The position of the currency in the operator's spending order.
     pub(crate) rank: usize,
     pub(crate) opened_at: Timestamp,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) granted: Nano,
     pub(crate) columns: Columns,
-    /// What open holds have set aside.
+    /// Held by open holds.
     pub(crate) pending: Nano,
 }
 
-/// What decides which of two lots is spent first.
+/// The sort key of lots; the lowest is spent first.
 pub(crate) type LotOrder = (usize, Timestamp, Timestamp, LotTag);
 
 impl Purse {
@@ -70,7 +70,7 @@ impl Purse {
         }
     }
 
-    /// Whether forgetting this purse would lose anything.
+    /// True if this purse is empty, so that dropping it loses nothing.
     pub(crate) fn is_blank(&self) -> bool {
         let none = Allowance::default();
         self.lots.is_empty() && self.diem_daily == none && self.bundled_monthly == none
@@ -82,13 +82,13 @@ impl Lot {
         lot_order(self.rank, self.expires_at, self.opened_at, self.key.tag)
     }
 
-    /// What is in the lot, set aside or not.
+    /// The balance of the lot, held or not.
     pub(crate) fn balance(&self) -> Nano {
         let balance = self.columns.credits - self.columns.debits;
         i64::try_from(balance).map_or(Nano::MAX, Nano::from_nanos)
     }
 
-    /// What a new hold could take.
+    /// The amount that a new hold could take.
     pub(crate) fn available(&self) -> Nano {
         self.balance().saturating_sub(self.pending)
     }

@@ -1,4 +1,4 @@
-//! Questions about the ledger that change nothing.
+//! Read-only queries of the ledger.
 
 use moment::Timestamp;
 use money::{Cost, Currency, Nano};
@@ -16,14 +16,14 @@ use crate::purse::Lot;
 use crate::record::HeldKey;
 
 impl Ledger {
-    /// The most that a hold could take, within the limits of the payer's key.
+    /// The largest possible hold, within the limits of the payer's key.
     pub fn spendable(&self, payer: &Payer, now: Timestamp) -> Nano {
         let headroom = self.headroom(held_key(payer, now).as_ref());
         let most = Cost::at_par(Nano::MAX);
         charge::total(&choose(&self.funds(payer.owner, now).sources, headroom, most).legs)
     }
 
-    /// The currency that the next nano would be paid in; none if nothing can be spent.
+    /// The currency that the next charge would start with; None if nothing can be spent.
     pub fn next_currency(&self, payer: &Payer, now: Timestamp) -> Option<Currency> {
         let headroom = self.headroom(held_key(payer, now).as_ref());
         let least = Cost::at_par(Nano::from_nanos(1));
@@ -31,7 +31,7 @@ impl Ledger {
         chosen.legs.first().map(|leg| leg.lot.currency)
     }
 
-    /// All of an allowance for the period that `now` is in, spent or not.
+    /// The full allowance of the period that `now` is in, spent or not.
     pub fn allocation(&self, owner: OwnerId, kind: AllowanceKind, now: Timestamp) -> Nano {
         let Some(purse) = self.purses.get(&owner) else { return Nano::ZERO };
         match purse.lot(&kind.lot(owner, kind.period(now))) {
@@ -40,12 +40,12 @@ impl Ledger {
         }
     }
 
-    /// What an owner gets each period.
+    /// The amount that an owner gets each period.
     pub fn allowance(&self, owner: OwnerId, kind: AllowanceKind) -> Nano {
         self.purses.get(&owner).map_or(Nano::ZERO, |purse| purse.allowance(kind).amount)
     }
 
-    /// What a key has spent and reserved in the period that `now` is in.
+    /// The amounts that a key has spent and reserved in the period that `now` is in.
     pub fn key_usage(
         &self,
         key: KeyId,
@@ -66,23 +66,23 @@ impl Ledger {
         self.holds.len()
     }
 
-    /// When the oldest open hold was made.
+    /// The time at which the oldest open hold was made.
     pub fn oldest_hold_at(&self) -> Option<Timestamp> {
         self.holds.values().map(|hold| hold.made_at).min()
     }
 
-    /// A charge that is still remembered.
+    /// A charge, if it is still in memory.
     pub fn recent_charge(&self, entry: EntryId) -> Option<&Charge> {
         self.recent.charge(entry)
     }
 
-    /// When the next lot expires. If that has passed, a sweep has something to do, or an open hold
-    /// keeps the lot until it ends.
+    /// The earliest expiry of a lot. If it has passed, a sweep is due, or an open hold keeps the
+    /// lot until it ends.
     pub fn next_expiry(&self) -> Option<Timestamp> {
         self.expiries.first().map(|(expires_at, _)| *expires_at)
     }
 
-    /// Forgets entries from before a moment. Their ids are then guarded by the journal alone.
+    /// Forgets entries from before a moment. After that only the journal detects a repeat of them.
     pub fn forget(&mut self, before: Timestamp) {
         self.recent.forget(before);
     }

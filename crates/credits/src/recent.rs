@@ -1,4 +1,4 @@
-//! The entries of the recent past: who sends one again gets the earlier outcome.
+//! Recent entries in memory: a repeated command gets the earlier outcome.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,12 @@ use crate::outcome::{Balances, Outcome, Receipt};
 use crate::record::{Transfer, TransferCode};
 use crate::snapshot::RecentRow;
 
-/// Charges kept in memory. Older ones are refunded by reading them back from the journal. Each
-/// charge pushes the oldest out, so more than a processor keeps close to it would slow all down.
+/// Charges kept in memory. Older ones are refunded by reading them from the journal. Each charge
+/// evicts the oldest, so a number that exceeds the processor's cache would slow every charge.
 pub const RECENT_CHARGES_MAX: usize = 1024;
 
-/// Other entries kept in memory: top-ups, grants, refunds, jobs. They have their own bound so that
-/// a busy second of charges does not push them out.
+/// Other entries kept in memory: top-ups, grants, refunds, jobs. They have their own bound, so that
+/// a burst of charges does not evict them.
 pub const RECENT_OTHERS_MAX: usize = 16_384;
 
 #[derive(Debug, Clone, Default)]
@@ -29,16 +29,16 @@ pub(crate) struct Recent {
 
 #[derive(Debug, Clone)]
 struct Seen {
-    /// When it was last noted. An entry that was forgotten and sent again is noted twice in the
-    /// journal, and only the later time counts.
+    /// The time at which the entry was last recorded. An entry that was forgotten and sent again is
+    /// recorded twice in the journal, and only the later time counts.
     at: Timestamp,
     what: What,
 }
 
-/// What an entry was. Its outcome is known only where it was applied, not where it was replayed.
+/// The kind of an entry. Its outcome is known only if it was applied here, not if it was replayed.
 #[derive(Debug, Clone)]
 enum What {
-    /// The receipt is the charge and what remained after it.
+    /// A charge; with the balances after it, it makes up the receipt.
     Charge {
         charge: Charge,
         remaining: Option<Balances>,
@@ -74,7 +74,7 @@ impl Recent {
 
     pub(crate) fn note_transfer(&mut self, transfer: &Transfer) {
         let leg = match (transfer.code, &transfer.debit) {
-            // The period that an allowance was opened for is remembered with the allowance.
+            // The period that an allowance was opened for is stored with the allowance.
             (TransferCode::Allowance, _) => return,
             (TransferCode::Charge, Account::Lot(lot)) => Some(*lot),
             (TransferCode::Writeoff, Account::System(system)) => {
@@ -110,7 +110,7 @@ impl Recent {
         }
     }
 
-    /// Adds the outcome to an entry that its records have noted.
+    /// Adds the outcome to an entry that its records have added.
     pub(crate) fn finish(&mut self, entry: EntryId, outcome: &Outcome) {
         let Some(seen) = self.entries.get_mut(&entry) else { return };
         match (&mut seen.what, outcome) {
@@ -152,7 +152,7 @@ impl Recent {
         rows
     }
 
-    /// The charge that an entry is; none if it is known as something else.
+    /// The charge of an entry, added if the entry is new; None if the entry is of another kind.
     fn open_charge(&mut self, entry: EntryId, at: Timestamp) -> Option<&mut Charge> {
         if !self.entries.contains_key(&entry) {
             self.charges.push_back((at, entry));

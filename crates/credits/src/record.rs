@@ -1,4 +1,4 @@
-//! The journal's records: everything durable is a fold of these.
+//! The records of the journal: all durable state is a fold of these.
 
 use moment::Timestamp;
 use money::Nano;
@@ -14,7 +14,7 @@ use crate::limit::{KeyStamp, KeyTerms, LimitClass};
 pub enum Record {
     /// A new, empty lot.
     LotOpened { lot: LotKey, opened_at: Timestamp, expires_at: Option<Timestamp> },
-    /// An expired lot is empty, holds nothing and needs no place in memory any more.
+    /// An expired lot was removed from memory: it is empty and nothing of it is held.
     LotClosed { lot: LotKey },
     /// Money moved.
     Transfer(Transfer),
@@ -40,7 +40,7 @@ pub enum Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     pub entry: EntryId,
-    /// Tells the transfers of an entry apart; `(entry, leg)` is in the journal at most once.
+    /// Number within the entry; `(entry, leg)` is in the journal at most once.
     pub leg: u16,
     pub debit: Account,
     pub credit: Account,
@@ -51,21 +51,21 @@ pub struct Transfer {
     pub key: Option<KeyStamp>,
 }
 
-/// Why money moved.
+/// The reason for a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TransferCode {
     /// Cash to lot.
     TopUp,
-    /// Issuance to lot: a grant, or more allowance in the period under way.
+    /// Issuance to lot: a grant, or a raised allowance in the current period.
     Grant,
     /// Issuance to lot: a period's allowance.
     Allowance,
-    /// Lot to issuance: less allowance in the period under way, or credit that the operator takes
-    /// back.
+    /// Lot to issuance: a lowered allowance in the current period, or credit that the operator
+    /// takes back.
     TakeBack,
     /// Lot to revenue.
     Charge,
-    /// Write-off to revenue, or back when the charge is refunded.
+    /// Write-off to revenue; the reverse if the charge is refunded.
     Writeoff,
     /// Revenue to lot.
     Refund,
@@ -73,7 +73,7 @@ pub enum TransferCode {
     Expiry,
 }
 
-/// A durable hold.
+/// The hold of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobHold {
     pub hold: HoldId,
@@ -83,7 +83,7 @@ pub struct JobHold {
     pub made_at: Timestamp,
 }
 
-/// The key that a hold was taken through: its limits and periods at that time.
+/// The key that a hold was made through: its limits and periods at that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldKey {
     pub terms: KeyTerms,
@@ -102,7 +102,7 @@ impl TransferCode {
         TransferCode::Expiry,
     ];
 
-    /// The number in the database, which never changes.
+    /// The number in the database. Never change it.
     pub const fn number(self) -> u8 {
         match self {
             TransferCode::TopUp => 1,
@@ -134,7 +134,7 @@ impl TransferCode {
         }
     }
 
-    /// Whether the credited lot was granted the amount, rather than given it back.
+    /// True if the credited lot is granted the amount; false for refunds, which return it.
     pub const fn grants(self) -> bool {
         matches!(self, TransferCode::TopUp | TransferCode::Grant | TransferCode::Allowance)
     }

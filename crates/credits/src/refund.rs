@@ -1,4 +1,4 @@
-//! Refunds: giving a charge back, once.
+//! Refunds a charge, once.
 
 use moment::Timestamp;
 use money::Nano;
@@ -40,7 +40,7 @@ impl Ledger {
         let (mut returned, mut lapsed) = (Vec::new(), Vec::new());
         for leg in &charge.legs {
             group.give(TransferCode::Refund, *leg, SystemKind::Revenue);
-            // A lot that is closed has expired too.
+            // A closed lot has expired too.
             let is_live = self.lot(&leg.lot).is_some_and(|lot| lot.is_live(now));
             if is_live {
                 returned.push(*leg);
@@ -60,7 +60,8 @@ impl Ledger {
 }
 
 impl Charge {
-    /// Who paid. Refuses what nobody paid, and what no settle could have charged.
+    /// The owner that paid. Refuses a charge without legs, and amounts that no settle could have
+    /// charged.
     fn payer(&self) -> Result<OwnerId, Rejection> {
         let first = self.legs.first().ok_or(Rejection::NoSuchCharge)?;
         let in_range = |amount: Nano| Nano::ZERO <= amount && amount <= AMOUNT_MAX;

@@ -1,4 +1,4 @@
-//! Why a command was not carried out. Nothing changed then.
+//! The reasons why a command was not carried out. Nothing has changed then.
 
 use moment::Timestamp;
 use money::Nano;
@@ -24,8 +24,8 @@ pub enum Rejection {
         period: LimitPeriod,
         resets_at: Option<Timestamp>,
     },
-    /// The command was carried out before. Its outcome is here while it is remembered, which is
-    /// not the case after a restart.
+    /// The command was carried out before. `earlier` is its outcome while it is in memory, which it
+    /// is not after a restart.
     #[error("this command was carried out before: treat it as done")]
     Duplicate { earlier: Option<Box<Outcome>> },
     #[error("there is no such hold: it was settled or released, or it ended with a restart")]

@@ -1,4 +1,4 @@
-//! Making records true: the one path by which anything durable changes.
+//! Applies records: the only path by which durable state changes.
 
 use moment::Timestamp;
 use money::Nano;
@@ -13,8 +13,8 @@ use crate::snapshot::Columns;
 use crate::violation::{Invariant, Violation};
 
 impl Ledger {
-    /// Repeats one record of the journal. A record that does not follow from those before it is a
-    /// violation, and the ledger is not to be used after it.
+    /// Applies one record of the journal. A record that does not follow from those before it is a
+    /// violation, and the ledger must not be used after it.
     pub fn replay(&mut self, record: &Record) -> Result<(), Violation> {
         match record {
             Record::LotOpened { lot, opened_at, expires_at } => {
@@ -141,8 +141,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Where an account is summed. A closed lot has no place any more: what a refund puts into it
-    /// leaves it again in the same group.
+    /// The sums of an account. None for a closed lot: what a refund puts into it leaves it again in
+    /// the same group.
     fn columns_mut(&mut self, account: &Account) -> Option<&mut Columns> {
         match account {
             Account::Lot(key) => self.lot_mut(key).map(|lot| &mut lot.columns),

@@ -1,4 +1,4 @@
-//! From rows to a ledger and back.
+//! Converts a ledger from and to rows.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use crate::snapshot::{AllowanceRow, KeySpendRow, LotRow, Snapshot, SystemRow};
 use crate::violation::Violation;
 
 impl Ledger {
-    /// The ledger that rows of the database describe, if they keep the invariants.
+    /// Builds the ledger from the rows of the database, and checks the invariants.
     pub fn from_snapshot(rules: Rules, snapshot: Snapshot) -> Result<Ledger, Violation> {
         let ledger = Ledger::restored(rules, snapshot)?;
         check(&ledger)?;
         Ok(ledger)
     }
 
-    /// The same, unchecked but for what jobs hold.
+    /// Builds the ledger from the rows; checks nothing but the holds of jobs.
     pub(crate) fn restored(rules: Rules, snapshot: Snapshot) -> Result<Ledger, Violation> {
         let mut ledger = Ledger::new(rules);
         for row in snapshot.lots {
@@ -62,7 +62,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Everything durable. Request holds are not in it, nor is anything they set aside.
+    /// All durable state. Excludes the holds of requests and the amounts they hold.
     pub fn to_snapshot(&self) -> Snapshot {
         Snapshot {
             lots: self.lot_rows(),
@@ -120,7 +120,7 @@ impl Ledger {
     }
 }
 
-/// What keys spent, as rows in the order of their keys.
+/// The spending of keys as rows, ordered by key and class.
 pub(crate) fn key_spend_rows(keys: &HashMap<KeyId, KeyCounters>) -> Vec<KeySpendRow> {
     let mut rows = Vec::new();
     for (key, counters) in keys {

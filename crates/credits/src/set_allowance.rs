@@ -1,4 +1,4 @@
-//! Changing what an owner gets each period.
+//! Changes the amount that an owner gets each period.
 
 use moment::Timestamp;
 use money::Nano;

@@ -1,4 +1,4 @@
-//! Settling: charging what the work cost and returning the rest.
+//! Settles a hold: charges the cost of the work and releases the rest.
 
 use moment::Timestamp;
 use money::{Cost, Nano};
@@ -25,7 +25,8 @@ impl Ledger {
     ) -> Result<Applied, Rejection> {
         self.refuse_duplicate(entry)?;
         let hold = self.holds.get(&id).ok_or(Rejection::NoSuchHold)?;
-        // A negative cost would pay the caller; a refused settle leaves the hold to be released.
+        // A negative cost would credit the caller. A refused settle leaves the hold open, to be
+        // released.
         let is_amount = |amount| Nano::ZERO <= amount && amount <= AMOUNT_MAX;
         if !is_amount(cost.usd) || !is_amount(cost.diem) {
             return Err(Rejection::InvalidAmount);
@@ -65,7 +66,8 @@ impl Ledger {
         Ok(self.applied(entry, records, Outcome::Settled(receipt)))
     }
 
-    /// Finds `beyond` outside the hold: what to charge, and the lots that this opens.
+    /// Finds the part of the cost beyond the hold: the legs to charge, and the records of the lots
+    /// that this opens.
     fn extend(&self, hold: &Hold, beyond: Cost, now: Timestamp) -> (Chosen, Vec<Record>) {
         if beyond.is_nothing() {
             return (Chosen { legs: Vec::new(), missing: Cost::ZERO }, Vec::new());
@@ -80,8 +82,9 @@ impl Ledger {
         (chosen, records)
     }
 
-    /// A limit of a period that is over cannot be drawn on any more, because nothing can be
-    /// checked against it after a restart.
+    /// The amounts that the key's limits leave for charges beyond the hold. None for a limited
+    /// class if the hold's period is over: after a restart nothing could be checked against that
+    /// limit.
     fn extension_headroom(&self, key: Option<&HeldKey>, now: Timestamp) -> Headroom {
         let headroom = self.headroom(key);
         let Some(HeldKey { terms, stamp }) = key else { return headroom };

@@ -1,8 +1,8 @@
 //! A simulator: random commands, retries, midnights and crashes, checked after every step.
 //!
-//! A run is a function of its seed, so a failure is repeated by its seed. The world applies
-//! commands to a ledger and writes the groups to a disk that loses what was not synced; the oracle
-//! keeps its own books of what was asked and acknowledged, and compares.
+//! A run is determined by its seed, so a failure is reproduced by its seed. The world applies
+//! commands to a ledger and writes the groups to a disk that loses unsynced writes; the oracle
+//! keeps its own books of the commands and acknowledgements, and compares.
 
 mod disk;
 mod oracle;
@@ -13,18 +13,18 @@ mod world;
 
 use crate::mutant::Mutant;
 
-/// A bug to plant, in the ledger or around it.
+/// A bug to inject, in the ledger or around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bug {
     None,
     Ledger(Mutant),
-    /// The caller is told that a command is durable before it is.
+    /// A command is acknowledged before it is durable.
     AckBeforeSync,
-    /// A crash can leave the first records of a group without the others.
+    /// A crash can keep the first records of a group without the others.
     TornGroup,
 }
 
-/// Something that must never happen did.
+/// A violated rule, with the seed and step that reproduce it.
 #[derive(Debug)]
 struct Failure {
     seed: u64,
@@ -32,7 +32,7 @@ struct Failure {
     words: String,
 }
 
-/// What a run did, to see that it did enough.
+/// Counts of what a run did, to check that it covered enough.
 #[derive(Debug, Default)]
 struct Stats {
     applied: usize,

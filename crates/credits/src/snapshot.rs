@@ -1,4 +1,4 @@
-//! Everything durable as plain rows, for starting without reading history.
+//! All durable state as plain rows, for starting without reading the journal.
 
 use moment::Timestamp;
 use money::Nano;
@@ -19,12 +19,12 @@ pub struct Snapshot {
     pub allowances: Vec<AllowanceRow>,
     pub job_holds: Vec<JobHold>,
     pub key_spends: Vec<KeySpendRow>,
-    /// Entries that should still be recognised, oldest first. It may be left empty: a repeated
-    /// entry is then refused by the journal's unique `(entry, leg)` instead of here.
+    /// Entries that should still be recognised, oldest first. May be empty: a repeated entry is
+    /// then refused by the journal's unique `(entry, leg)` instead.
     pub recent: Vec<RecentRow>,
 }
 
-/// A fold of all transfers of an account.
+/// The sums of all transfers of an account.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Columns {
     pub debits: i128,
@@ -36,7 +36,7 @@ pub struct LotRow {
     pub lot: LotKey,
     pub opened_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// Top-ups, grants and allowances in, less what was taken back.
+    /// Top-ups, grants and allowances, minus what was taken back.
     pub granted: Nano,
     pub columns: Columns,
 }
@@ -56,10 +56,10 @@ pub struct AllowanceRow {
     pub opened: Option<i64>,
 }
 
-/// What a key spent in the newest day and month that it spent anything in, and ever.
+/// The spending of a key in its newest day and month with spending, and in total.
 ///
-/// Folding a [`KeySpent`] record into it: the same day adds, a later day replaces, an earlier day
-/// changes nothing; so for the month; a lifetime always adds.
+/// To fold a [`KeySpent`] record into it: the same day adds, a later day replaces, an earlier day
+/// changes nothing; likewise for the month; the lifetime always adds.
 ///
 /// [`KeySpent`]: crate::Record::KeySpent
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

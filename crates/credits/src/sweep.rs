@@ -1,4 +1,4 @@
-//! Sweeps: what has lapsed leaves its owner's purse.
+//! Sweeps: expired balances are moved out of their lots.
 
 use moment::Timestamp;
 use money::Nano;
@@ -13,7 +13,7 @@ use crate::purse::Lot;
 use crate::record::{Record, TransferCode};
 use crate::rejection::Rejection;
 
-/// Lots that one sweep takes, so that midnight is many small groups and not a single large one.
+/// Lots per sweep, so that midnight takes many small groups and not a single large one.
 pub const SWEEP_LOTS_MAX: usize = 256;
 
 impl Ledger {
@@ -22,7 +22,7 @@ impl Ledger {
         let mut group = Group::new(entry, now);
         let mut swept = Swept { lots: 0, amounts: Balances::default(), more: false };
         for lot in self.lapsed(now) {
-            // What a hold made before the expiry has set aside stays until that hold ends.
+            // Money held before the expiry stays until that hold ends.
             let amount = lot.available();
             #[cfg(test)]
             let amount = self.mutant.swept(lot, amount);
@@ -45,7 +45,7 @@ impl Ledger {
         Ok(self.applied(entry, records, Outcome::Swept(swept)))
     }
 
-    /// Lots whose expiry has come, the earliest first.
+    /// Lots that have expired, earliest first.
     fn lapsed(&self, now: Timestamp) -> impl Iterator<Item = &Lot> {
         let due = self.expiries.iter().take_while(move |(expires_at, _)| *expires_at <= now);
         due.filter_map(|(_, key): &(Timestamp, LotKey)| self.lot(key))

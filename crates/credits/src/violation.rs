@@ -10,37 +10,37 @@ use crate::record::{Transfer, TransferCode};
 pub enum Invariant {
     /// I1: in each currency, debits and credits are equal.
     TrialBalance,
-    /// I2: no lot has less than nothing available, and nothing less than nothing pending.
+    /// I2: the available and the pending amount of a lot are never negative.
     NoOverdraft,
-    /// I3: what is pending on a lot, and reserved for a key, is what open holds set aside.
+    /// I3: the amount pending on a lot, and reserved for a key, is the sum of its open holds.
     Pending,
-    /// I4: the columns of an account are the sum of its transfers.
+    /// I4: the columns of an account are the sums of its transfers.
     Columns,
     /// I5: a hold ends at most once.
     HoldEndsOnce,
-    /// I6: what was charged is what the bill says; what could not be charged is written off.
+    /// I6: the charge equals the bill; the part that could not be charged is written off.
     Bill,
     /// I7: a charge is refunded at most once and at most whole.
     RefundOnce,
-    /// I8: a key has spent what the journal says, and no more than its limit allows.
+    /// I8: a key's spending is what the journal says, and within its limit.
     KeySpent,
     /// I9: a transfer is balanced, positive, in one currency and between the accounts of its code,
-    /// and the transfers of an entry are all there.
+    /// and the transfers of an entry are complete.
     Transfer,
-    /// I10: what was acknowledged is there, once, in a database that is whole.
+    /// I10: every acknowledged entry is stored once, in an intact database.
     Once,
     /// I11: no hold is on a lot that had expired when the hold was made, and nothing expires early.
     NoSpendAfterExpiry,
-    /// I12: what came in over a network is what was settled on its chain.
+    /// I12: the money received over a network equals the settled payments on its chain.
     Cash,
-    /// I13: what came in is what owners have, plus what was earned, less what was written off, plus
-    /// what expired.
+    /// I13: the money that came in equals the balances of owners, plus earnings, minus write-offs,
+    /// plus expired balances.
     Conservation,
-    /// I14: what the service starts from follows from what was written.
+    /// I14: the rows that the service starts from follow from the journal.
     Replay,
 }
 
-/// A broken invariant, in words.
+/// A broken invariant and its description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{invariant} broken: {words}")]
 pub struct Violation {
@@ -80,7 +80,7 @@ impl fmt::Display for Invariant {
 }
 
 impl Transfer {
-    /// Whether this transfer can be in a journal at all, whatever else is.
+    /// Checks the rules that every transfer must follow by itself.
     pub(crate) fn check(&self) -> Result<(), Violation> {
         let is_one_currency = self.debit.currency() == self.credit.currency();
         let is_sound = self.amount.is_positive() && is_one_currency && self.fits_code();

@@ -1,4 +1,4 @@
-//! Violations as they are found: all are counted, the first are kept.
+//! Collects violations: counts all, keeps the first.
 
 use crate::violation::Violation;
 
@@ -16,7 +16,7 @@ impl ViolationList {
         self.push_with(|| violation);
     }
 
-    /// Adds a violation whose words are made only if it is kept.
+    /// Adds a violation whose text is built only if it is kept.
     pub fn push_with(&mut self, make: impl FnOnce() -> Violation) {
         self.count += 1;
         if self.kept.len() < VIOLATIONS_MAX {
@@ -28,19 +28,19 @@ impl ViolationList {
         violations.into_iter().for_each(|violation| self.push(violation));
     }
 
-    /// Adds another list, with those of it that were not kept.
+    /// Adds another list, including the count of violations it did not keep.
     pub fn append(&mut self, other: ViolationList) {
         let not_kept = other.count - other.kept.len() as u64;
         self.extend(other.kept);
         self.count += not_kept;
     }
 
-    /// How many there are, kept or not.
+    /// The number of violations, kept or not.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first of them, at most [`VIOLATIONS_MAX`].
+    /// The first violations, at most [`VIOLATIONS_MAX`].
     pub fn into_kept(self) -> Vec<Violation> {
         self.kept
     }

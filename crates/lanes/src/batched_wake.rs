@@ -1,9 +1,9 @@
-//! Wake-ups from other threads, gathered.
+//! Batches the wake-ups that other threads send to a lane.
 //!
 //! Waking a task of another thread writes to the descriptor on which that thread sleeps. The store
-//! makes dozens of charges durable at once and has to wake a request for each of them, so every
-//! charge cost one such write and its way through the kernel. A lane's batched_wake is rung once,
-//! and the lane wakes all that was waiting by itself, which writes nothing.
+//! makes dozens of charges durable at once and has to wake a request for each, so every charge cost
+//! one such write and its way through the kernel. Instead, the lane is notified once and wakes all
+//! queued tasks itself, which writes nothing.
 
 use std::mem;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use crate::NUMBER;
 #[derive(Debug)]
 pub(crate) struct BatchedWake {
     lane: usize,
-    /// Tasks that other threads have woken since the lane last looked.
+    /// Tasks that other threads have woken since the lane last drained this list.
     woken: Mutex<Vec<Waker>>,
     ring: Notify,
 }
@@ -27,7 +27,7 @@ impl BatchedWake {
         Arc::new(BatchedWake { lane, woken: Mutex::default(), ring: Notify::new() })
     }
 
-    /// Wakes what others have asked to be woken, in the lane, for as long as the lane runs.
+    /// Wakes the queued tasks from within the lane, for as long as the lane runs.
     pub(crate) async fn answer(self: Arc<BatchedWake>) {
         let mut woken = Vec::new();
         loop {
@@ -57,14 +57,14 @@ impl BatchedWake {
     }
 }
 
-/// A future that other threads wake over the batched_wake of the lane which it runs in.
+/// A future whose wake-ups from other threads go through the [`BatchedWake`] of its lane.
 pub(crate) struct Gathered<F> {
     future: Pin<Box<F>>,
     batched_wake: Arc<BatchedWake>,
     waker: Option<Through>,
 }
 
-/// Made once for a task and not once for each time it is polled.
+/// The task's waker and the batched waker around it. Built once per task, not at each poll.
 struct Through {
     task: Waker,
     batched_wake: Waker,
@@ -142,7 +142,7 @@ mod tests {
             }));
             waiting.recv().unwrap();
         }
-        // While the lane is kept busy, it cannot look.
+        // While the lane is kept busy, it cannot drain the list.
         let (release, released) = mpsc::channel::<()>();
         let (keeps, kept) = mpsc::channel();
         seat.runtime().spawn(async move {

@@ -1,4 +1,4 @@
-//! A deadline that moves with every event and is hardly ever met.
+//! A timeout that restarts with every event and rarely expires.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How long something may be waited for, again and again. A timer for each wait would be set and
-/// taken back for each event; this one is left alone, and set anew only if it rings too early.
+/// A timeout for repeated waits. A timer per wait would be registered and cancelled for each event;
+/// this one stays registered, and is reset only if it fires before the current wait is due.
 #[derive(Debug)]
 pub struct IdleTimer {
     length: Duration,
-    /// Since when something is waited for.
+    /// Start of the current wait; None if nothing is being waited for.
     since: Option<Instant>,
     timer: Pin<Box<Sleep>>,
 }
@@ -21,12 +21,13 @@ impl IdleTimer {
         IdleTimer { length, since: None, timer: Box::pin(sleep(length)) }
     }
 
-    /// What was waited for has come: the next wait begins anew.
+    /// Ends the current wait; the next `poll_over` starts a new one.
     pub fn calm(&mut self) {
         self.since = None;
     }
 
-    /// Whether a wait has lasted too long. The first time it is asked, the wait begins.
+    /// Ready once the current wait has lasted `length`. The first poll after `calm` starts the
+    /// wait.
     pub fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let due = *self.since.get_or_insert_with(Instant::now) + self.length;
         loop {
@@ -76,7 +77,7 @@ mod tests {
             assert!(!is_over(&mut idle_timer).await);
             idle_timer.calm();
         }
-        // Nothing is waited for meanwhile.
+        // No wait is in progress meanwhile.
         advance(LENGTH * 3).await;
         let asked = Instant::now();
         over(&mut idle_timer).await;

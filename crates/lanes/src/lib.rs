@@ -1,8 +1,8 @@
-//! One event loop for each core, each on a thread of its own.
+//! One event loop per core, each on its own thread.
 //!
-//! A connection is given a seat in one lane and stays there with everything that is done for it.
-//! Loops that share their work wake each other for every message, which costs a quarter of a
-//! request (docs/benchmarks.md).
+//! A connection is assigned to one lane and stays there with all the work done for it. Event loops
+//! that share work wake each other for every message, which costs a quarter of a request
+//! (docs/benchmarks.md).
 
 mod batched_wake;
 mod idle_timer;
@@ -23,11 +23,12 @@ pub use idle_timer::IdleTimer;
 pub use per_lane::PerLane;
 
 thread_local! {
-    /// Which lane this thread runs. Threads that run none have the number 0 together.
+    /// The number of the lane that this thread runs. Threads that run no lane all have the number
+    /// 0.
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The lanes of a service. Dropping them ends what still runs in them, and waits for that.
+/// The lanes of a service. Dropping them cancels their tasks and joins their threads.
 #[derive(Debug)]
 pub struct Lanes {
     lanes: Vec<Lane>,
@@ -36,9 +37,9 @@ pub struct Lanes {
 #[derive(Debug)]
 struct Lane {
     runtime: Handle,
-    /// Shared with every seat that is taken.
+    /// Cloned into every seat, so its reference count is the number of seats taken.
     taken: Arc<()>,
-    /// Not for a loop that was there before: it is not ours to hear with.
+    /// None for an event loop that the caller provided: only our own loops run a `BatchedWake`.
     batched_wake: Option<Arc<BatchedWake>>,
     thread: Option<Thread>,
 }
@@ -49,7 +50,7 @@ struct Thread {
     handle: JoinHandle<()>,
 }
 
-/// A place in a lane for one connection, until it is dropped.
+/// A connection's place in a lane, freed when dropped.
 #[derive(Debug)]
 pub struct Seat {
     runtime: Handle,
@@ -63,14 +64,14 @@ impl Lanes {
         Ok(Lanes { lanes })
     }
 
-    /// A single lane: the event loop that this is called in.
+    /// A single lane: the event loop of the caller.
     pub fn here() -> Lanes {
         let runtime = Handle::current();
         let lane = Lane { runtime, taken: Arc::new(()), batched_wake: None, thread: None };
         Lanes { lanes: vec![lane] }
     }
 
-    /// A seat where the fewest are taken.
+    /// A seat in the lane with the fewest seats taken.
     pub fn seat(&self) -> Seat {
         let freest = self.lanes.iter().min_by_key(|lane| Arc::strong_count(&lane.taken));
         let lane = freest.expect("there is at least one lane");
@@ -87,7 +88,7 @@ impl Drop for Lanes {
         let threads: Vec<Thread> =
             self.lanes.iter_mut().filter_map(|lane| lane.thread.take()).collect();
         let told = threads.into_iter().map(|thread| {
-            // A lane that is gone already needs no telling.
+            // Fails only if the lane has already ended.
             let _ = thread.stop.send(());
             thread.handle
         });
@@ -119,7 +120,7 @@ impl Seat {
         &self.runtime
     }
 
-    /// A future for a task in this lane: what wakes it from other threads is gathered.
+    /// Wraps a future for a task in this lane, so that wake-ups from other threads are batched.
     pub fn gather<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         let batched_wake = self.batched_wake.clone();
         async move {
@@ -137,7 +138,7 @@ mod tests {
 
     const TWO: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
-    /// The number of the lane that a seat is in.
+    /// The number of the lane that a seat belongs to.
     fn number(seat: &Seat) -> usize {
         let (told, number) = std::sync::mpsc::channel();
         seat.runtime().spawn(async move { told.send(NUMBER.get()) });

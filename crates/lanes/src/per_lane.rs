@@ -1,15 +1,15 @@
-//! Things that each lane has for itself.
+//! Values that each lane has its own copy of.
 
 use std::fmt;
 use std::sync::OnceLock;
 
 use crate::NUMBER;
 
-/// As many lanes have something of their own; further ones share with them.
+/// Lanes with a value of their own; a lane with a higher number shares one (number modulo this).
 const LANES_MAX: usize = 128;
 
-/// One `T` for each lane, made when the lane first asks for it. Open connections are kept so: one
-/// that another lane has opened is answered there, and wakes two cores for each message.
+/// One `T` per lane, created on the lane's first access. Used for pooled connections: responses on
+/// a connection that another lane opened arrive there, and wake two cores for each message.
 pub struct PerLane<T> {
     make: Box<dyn Fn() -> T + Send + Sync>,
     made: Box<[OnceLock<T>]>,
@@ -21,7 +21,7 @@ impl<T> PerLane<T> {
         PerLane { make: Box::new(make), made }
     }
 
-    /// What the lane that this is called in has.
+    /// The value of the lane that calls this.
     pub fn get(&self) -> &T {
         self.made[NUMBER.get() % LANES_MAX].get_or_init(&self.make)
     }

@@ -1,4 +1,4 @@
-//! What a piece of work cost.
+//! The bill for a piece of work.
 
 mod draft;
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 pub(crate) use draft::Draft;
 
-/// The bill for one piece of work and what is worth remembering about it.
+/// The bill for one piece of work, and the details kept in its usage rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Charge {
     pub lines: Vec<ChargeLine>,
@@ -27,7 +27,7 @@ pub struct ChargeLine {
     pub units: u64,
     /// The price of a single unit.
     pub rate: Rate,
-    /// How many units the price is shown for.
+    /// The number of units that the price is shown for.
     pub per: Per,
 }
 
@@ -39,9 +39,9 @@ impl Charge {
         Ok(Cost { usd, diem })
     }
 
-    /// The rows that this charge will come to if one currency pays for all of it, made before the
-    /// ledger is locked: nobody else should wait while names are copied. The last row takes them as
-    /// they are.
+    /// Builds the usage rows as if one currency paid for everything. Runs before the ledger is
+    /// locked, so that no other task waits while strings are copied; the last row takes them
+    /// without a copy.
     pub(crate) fn draft(self, payer: &Payer) -> Result<Draft, BillTooLarge> {
         let amounts = self.bill(Currency::Usd).amounts()?;
         let in_diem = if self.is_at_par() {

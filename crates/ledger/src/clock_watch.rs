@@ -1,40 +1,40 @@
-//! Whether the wall clock can be trusted: it must advance as the monotonic clock does.
+//! Checks the wall clock against the monotonic clock: both must advance alike.
 //!
-//! Days, limits and expiries follow the wall clock, and what a wrong one has done to them cannot be
-//! undone: a lot that expired is gone, and a day that was begun does not begin again. So a clock
-//! that jumps stops new work until it is right again, or until somebody starts the service anew
-//! with it.
+//! Days, limits and expiries follow the wall clock, and the effects of a wrong one cannot be
+//! undone: a lot that expired is gone, and a day that began does not begin again. So a clock that
+//! jumps stops new work until it is right again, or until the operator restarts the service.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use moment::Timestamp;
 
-/// How far the wall clock may be from where the stopwatch says it should be. Machines that keep
-/// their time over the network are within a second.
+/// The largest tolerated difference between the wall clock and the time the stopwatch expects.
+/// Machines with network time are within a second.
 pub const CLOCK_JUMP_MAX: Duration = Duration::from_secs(60);
 
-/// How often the two clocks are aligned again, so that slow drift is followed.
+/// Interval at which the two clocks are aligned again, so that slow drift is followed.
 const DRIFT_FOLLOWED_EVERY: Duration = Duration::from_secs(60);
 
-/// How long a clock is distrusted before it is taken for right because the database's says the same:
-/// the two are compared twice a second.
+/// Time after which a distrusted clock is accepted because the database's clock agrees: the two are
+/// compared twice a second.
 const FOLLOWED_AFTER: Duration = Duration::from_secs(3);
 
-/// Measures time that passes, whatever the wall clock is set to.
+/// A monotonic clock, independent of what the wall clock is set to.
 pub trait Stopwatch: Send + Sync {
-    /// Since a moment that does not change.
+    /// Time since a fixed moment.
     fn elapsed(&self) -> Duration;
 }
 
 pub(crate) struct ClockWatch {
     stopwatch: Arc<dyn Stopwatch>,
-    /// When both were seen to agree.
+    /// The last moment at which both clocks agreed, by the wall clock; `elapsed` is the same by the
+    /// stopwatch.
     wall: Timestamp,
     elapsed: Duration,
     started: Duration,
     is_trusted: bool,
-    /// When the clock was first found wrong, by the stopwatch.
+    /// The stopwatch's time when the clock was first found wrong.
     distrusted_since: Option<Duration>,
 }
 
@@ -51,7 +51,7 @@ impl ClockWatch {
         }
     }
 
-    /// Whether the wall clock says what it should.
+    /// True if the wall clock is within `CLOCK_JUMP_MAX` of the expected time. Logs a change.
     pub(crate) fn trusts(&mut self, now: Timestamp) -> bool {
         let elapsed = self.stopwatch.elapsed();
         let passed = elapsed.saturating_sub(self.elapsed);
@@ -69,7 +69,7 @@ impl ClockWatch {
         is_right
     }
 
-    /// Takes the wall clock for right, which another clock agrees with, once it was distrusted for
+    /// Accepts the wall clock, which the database's clock agrees with, once it was distrusted for
     /// longer than comparing the two takes.
     pub(crate) fn follow(&mut self, now: Timestamp) {
         let elapsed = self.stopwatch.elapsed();
@@ -84,7 +84,7 @@ impl ClockWatch {
         self.is_trusted
     }
 
-    /// Since the start.
+    /// Time since this watch was started.
     pub(crate) fn running(&self) -> Duration {
         self.stopwatch.elapsed().saturating_sub(self.started)
     }

@@ -13,25 +13,25 @@ use crate::error::{HoldRefused, LedgerError};
 use crate::homes::owner_of;
 use crate::live::Ledger;
 
-/// What a durable command came to.
+/// The result of a durable command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Credited {
-    /// What is available now.
+    /// The available balances after the command.
     pub balances: Balances,
-    /// The same command was carried out before, so nothing changed.
+    /// True if the same command was carried out before, so nothing changed.
     pub is_repeat: bool,
 }
 
-/// What a refund came to.
+/// The result of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refunded {
     Now(Refund),
-    /// The charge was given back before.
+    /// The charge was refunded before.
     Before,
 }
 
 impl Ledger {
-    /// Money that was paid in over a payment network.
+    /// Credits money that was paid in over a payment network.
     pub async fn top_up(
         &self,
         entry: EntryId,
@@ -43,7 +43,7 @@ impl Ledger {
         self.credit(owner, entry, Command::TopUp { entry, owner, network, amount }, also).await
     }
 
-    /// Money that is given away: an operator's credit, or a grant with an expiry.
+    /// Credits money that was not paid in: an operator's credit, or a grant with an expiry.
     pub async fn grant(
         &self,
         entry: EntryId,
@@ -57,8 +57,8 @@ impl Ledger {
         self.credit(owner, entry, command, also).await
     }
 
-    /// Takes back at most what is left of credit that the operator gave. One at a time: a debit
-    /// that is being written would not yet be in what the store says was given.
+    /// Takes back at most the remainder of the operator's credit. Runs one at a time: the store's
+    /// sum of credits does not yet include a debit that is being written.
     pub async fn debit(
         &self,
         entry: EntryId,
@@ -74,7 +74,7 @@ impl Ledger {
         self.credit(owner, entry, command, also).await
     }
 
-    /// What an owner gets each day or month from now on.
+    /// Sets the daily or monthly allowance of an owner from now on.
     pub async fn set_allowance(
         &self,
         entry: EntryId,
@@ -86,13 +86,13 @@ impl Ledger {
         self.credit(owner, entry, Command::SetAllowance { entry, owner, kind, amount }, also).await
     }
 
-    /// Who was charged; none if there is no such charge.
+    /// The owner that was charged; None if there is no such charge.
     pub async fn payer_of(&self, charge: EntryId) -> Result<Option<OwnerId>, LedgerError> {
         let found = self.find_charge(charge).await?;
         Ok(found.and_then(|found| found.legs.first().map(|leg| leg.lot.owner)))
     }
 
-    /// Gives a charge back once, however long ago it was: whole, or so much of it.
+    /// Refunds a charge once, regardless of its age: `amount` of it, or all of it if None.
     pub async fn refund(
         &self,
         charge: EntryId,
@@ -134,10 +134,10 @@ impl Ledger {
         Ok(Credited { balances: self.balances(owner), is_repeat })
     }
 
-    /// Carries out a command that may have been carried out before; `None` if it was.
+    /// Carries out a command that may be a repeat; `None` if it was carried out before.
     ///
-    /// The core remembers the recent past only, so the journal is asked first. Where the core does
-    /// know the command, it may still be being committed: then the answer waits for it.
+    /// The core remembers recent commands only, so the journal is checked first. If the core knows
+    /// the command, it may still be being committed; then this waits for that commit.
     pub(crate) async fn enter(
         &self,
         entry: EntryId,
@@ -169,7 +169,8 @@ impl Ledger {
             Err(HoldRefused::Rejected(
                 Rejection::Duplicate { .. } | Rejection::AlreadyRefunded { .. },
             )) => {
-                // An empty group is written after everything that was handed in before it.
+                // Groups are written in order, so this empty one ends after all that were handed in
+                // before it.
                 store.commit(Group::default()).await.map_err(|_| LedgerError::Unavailable)?;
                 if store.is_recorded(entry).await? {
                     Ok(None)
@@ -181,8 +182,8 @@ impl Ledger {
         }
     }
 
-    /// What a charge was for, so that what is given back counts for the same model: none if its
-    /// rows were pruned. They have the moment of the charge, which finds them.
+    /// A usage row of the charge, so that the refund counts for the same model; None if its rows
+    /// were pruned. The rows are looked up by the time of the charge.
     async fn usage_of(
         &self,
         charge: EntryId,
@@ -207,7 +208,7 @@ impl Ledger {
         }
     }
 
-    /// A charge as the journal has it; one that is still being committed is in memory.
+    /// Returns a charge from the journal, or from memory while it is still being committed.
     async fn find_charge(&self, charge: EntryId) -> Result<Option<credits::Charge>, LedgerError> {
         let entries = self.shared.store.transfers(charge).await?;
         if entries.is_empty() {
@@ -233,7 +234,7 @@ impl Ledger {
     }
 }
 
-/// One row for each leg that was given back, so that usage adds up to what was paid.
+/// One usage row for each refunded leg, so that usage adds up to the amount paid.
 fn refund_row(
     (charge, key): (EntryId, Option<KeyId>),
     leg: Leg,

@@ -1,15 +1,15 @@
-//! Why the ledger did not do what it was asked.
+//! Errors of the ledger.
 
 use credits::{Rejection, Violation};
 use store::error::StoreError;
 
-/// Why no money could be set aside.
+/// The reason why no money could be held.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HoldRefused {
-    /// The balance or a limit of the key says no.
+    /// The balance or a limit of the key does not allow it.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// Charges cannot be written at the moment, so no work is taken on.
+    /// Charges cannot be written at the moment, so no new work is accepted.
     #[error("charging is paused because it cannot be recorded: try again in a moment")]
     Unavailable,
 }
@@ -18,14 +18,14 @@ pub enum HoldRefused {
 pub enum LedgerError {
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// Nothing was charged or credited, or it is not known whether it was; sending the same
-    /// command again is safe.
+    /// Nothing was charged or credited, or the outcome is unknown; repeating the same command is
+    /// safe.
     #[error("charging is paused because it cannot be recorded: try again in a moment")]
     Unavailable,
-    /// A question to the store failed.
+    /// A query of the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is on disk breaks a rule of the books.
+    /// The data on disk violates an invariant of the books.
     #[error("the books are damaged, and nothing is charged until they are mended: {0}")]
     Damaged(#[from] Violation),
 }

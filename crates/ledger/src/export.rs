@@ -1,4 +1,4 @@
-//! The journal as lines of text, for spreadsheets and auditors.
+//! The journal as CSV or JSON lines, for spreadsheets and auditors.
 
 use credits::{Account, Transfer};
 use store::journal::Entry;
@@ -7,8 +7,8 @@ use store::journal::Entry;
 pub const CSV_HEADER: &str =
     "seq,entry,leg,time,code,debit_owner,debit,credit_owner,credit,currency,amount,key";
 
-/// One entry as a line of CSV, without its line end. No value can contain a comma or a quote: they
-/// are ids, numbers, times and names of ours.
+/// One entry as a line of CSV, without its line end. No value needs quoting: all are ids, numbers,
+/// times and our own names.
 pub fn csv_line(entry: &Entry) -> String {
     let Transfer { leg, amount, code, at, .. } = &entry.transfer;
     let id = entry.transfer.entry.0;
@@ -39,7 +39,7 @@ pub fn json_line(entry: &Entry) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
-/// The owner of a lot, or nothing; and the name of the account.
+/// The owner of a lot (empty for a system account), and the name of the account.
 fn account_parts(account: &Account) -> (String, String) {
     match account {
         Account::Lot(lot) => (lot.owner.0.to_string(), lot.tag.to_string()),

@@ -9,8 +9,8 @@ use money::{Means, Nano};
 use crate::error::HoldRefused;
 use crate::live::{Ledger, Shared, UNSETTLED_MAX};
 
-/// Money set aside for one piece of work. Settled or released by value, so neither can happen
-/// twice; dropped, it is released.
+/// Money held for one piece of work. `settle` and `release` consume it, so neither can happen
+/// twice; dropping it releases it.
 #[must_use = "a hold that is not kept is released at once"]
 pub struct Hold {
     pub(crate) id: HoldId,
@@ -22,8 +22,8 @@ pub struct Hold {
 }
 
 impl Ledger {
-    /// Sets money aside, or says what is lacking. Decided in memory: a crash would end the request,
-    /// and with it the hold, so there is nothing to write.
+    /// Holds money, or says what is lacking. Kept in memory only: a crash ends the request, and the
+    /// hold with it, so there is nothing to write.
     pub fn hold(&self, payer: Payer, want: Want) -> Result<Hold, HoldRefused> {
         let id = HoldId(self.shared.fresh_id());
         if !self.shared.store.can_write() {
@@ -37,8 +37,8 @@ impl Ledger {
         let carried_out = self.shared.carry_out(&mut live, &command, Vec::new(), |_, _, _| {});
         let (applied, watched) = carried_out?;
         if let Some(opened) = watched {
-            // The first hold of a day opens the day's allowance. If that is not written, neither is
-            // the settle that comes after it, and that is where it is noticed.
+            // The first hold of a day opens the day's allowance. If that write is lost, the settle
+            // after it is lost too, and reports the error.
             opened.leave(&mut live.unwatched);
         }
         let Outcome::Held(held) = applied.outcome else {
@@ -48,19 +48,19 @@ impl Ledger {
         Ok(Hold { id, payer, means: held.means, generation, shared, is_open: true })
     }
 
-    /// Returns the money; nothing is charged.
+    /// Releases the held money; nothing is charged.
     pub fn release(&self, hold: Hold) {
         drop(hold);
     }
 }
 
 impl Hold {
-    /// What was set aside: work that these pay for needs no asking again.
+    /// The amounts held, by currency. Work that costs no more needs no further check.
     pub fn means(&self) -> Means {
         self.means
     }
 
-    /// All of it together.
+    /// The sum held over all currencies.
     pub fn amount(&self) -> Nano {
         self.means.total()
     }
@@ -69,7 +69,7 @@ impl Hold {
         &self.payer
     }
 
-    /// The core has ended this hold, or never knew it: there is nothing left to release.
+    /// Marks the hold as ended or unknown to the core, so that dropping it releases nothing.
     pub(crate) fn close(&mut self) {
         self.is_open = false;
     }

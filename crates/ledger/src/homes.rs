@@ -1,9 +1,9 @@
-//! For which owners this node decides, where several nodes share the books.
+//! The owners that this node decides for, when several nodes share the books.
 //!
-//! An owner's home is the one node that has its lease in the store. Its balances, holds and the
-//! limits of its keys are in that node's memory only, so they are as exact as those of a single
-//! node. A node that is asked about an owner takes the lease if it is free, and otherwise returns
-//! the address of the node that has it.
+//! An owner's home is the one node that has its lease in the store. Its balances, holds and key
+//! limits are in that node's memory only, so they are as exact as those of a single node. A node
+//! that gets a request for an owner takes the lease if it is free, and otherwise returns the
+//! address of the node that has it.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -19,27 +19,28 @@ use tokio::sync::MutexGuard;
 use crate::error::LedgerError;
 use crate::live::Ledger;
 
-/// How long the address of an owner's home is cached before the store is asked again. A dead node
-/// is noticed sooner, by the request that cannot reach it.
+/// Time for which the address of an owner's home is cached. A dead node is noticed sooner, by the
+/// request that cannot reach it.
 const BELIEVED: Duration = Duration::from_secs(2);
-/// Beyond this many, all are forgotten: each costs a question to learn anew.
+/// Capacity of the caches, which are cleared when full: each entry costs one query to learn again.
 const REMEMBERED_MAX: usize = 100_000;
-/// Owners that are taken over or given up side by side; those of one turn come one after the other.
+/// Locks for taking over and giving up owners; owners that hash to the same lock wait for each
+/// other.
 const TURNS: usize = 64;
 
-/// How long an owner stays whom nobody asks for, and how many leave between two looks.
+/// Time without requests after which an owner is given up; at most `GIVEN_UP_AT_ONCE` per `tend`.
 const IDLE: Duration = Duration::from_secs(300);
 const GIVEN_UP_AT_ONCE: usize = 64;
 
-/// How often an owner is asked for, and how long it is waited each time.
+/// Attempts to recall an owner from another node, `RECALL_PAUSE` apart.
 const RECALLS_MAX: u32 = 50;
 const RECALL_PAUSE: Duration = Duration::from_millis(200);
 
-/// Which node decides about an owner's money.
+/// The node that decides about an owner's money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnerHome {
     Here,
-    /// At the node that is reached there.
+    /// Another node, at this address.
     At {
         address: String,
     },
@@ -48,7 +49,7 @@ pub enum OwnerHome {
 pub(crate) struct Homes {
     leases: Arc<dyn OwnerLeases>,
     elsewhere: Mutex<HashMap<OwnerId, (Instant, String)>>,
-    /// Owners that there were not when they were last asked about: wallets that never paid.
+    /// Owners that did not exist when they were last looked up: wallets that never paid.
     strangers: Mutex<HashSet<OwnerId>>,
     turns: [tokio::sync::Mutex<()>; TURNS],
     hasher: RandomState,
@@ -69,7 +70,7 @@ impl Homes {
         Ok(self.leases.lease_owner(owner).await?)
     }
 
-    /// Whether this node was found dead, and has no owners any more.
+    /// True if this node was declared dead and has no owners any more.
     pub(crate) fn is_retired(&self) -> bool {
         self.leases.is_retired()
     }
@@ -97,7 +98,7 @@ impl Homes {
         elsewhere.insert(owner, (Instant::now(), address));
     }
 
-    /// Whether an owner has nothing, because there is no such owner.
+    /// True if an owner does not exist, and so has no money.
     pub(crate) fn is_stranger(&self, owner: OwnerId) -> bool {
         self.strangers.lock().unwrap_or_else(PoisonError::into_inner).contains(&owner)
     }
@@ -120,7 +121,7 @@ impl Homes {
 }
 
 impl Ledger {
-    /// An owner's home. Takes the lease if no node has it.
+    /// Returns an owner's home. Takes the lease if no node has it.
     pub async fn home_of(&self, owner: OwnerId) -> Result<OwnerHome, LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(OwnerHome::Here) };
         if self.shared.lock().visit(owner) {
@@ -151,15 +152,16 @@ impl Ledger {
         }
     }
 
-    /// The node that an owner was said to be at did not answer: the store is asked again.
+    /// Forgets the cached home of an owner because that node did not answer; the next call asks the
+    /// store.
     pub fn doubt_home(&self, owner: OwnerId) {
         if let Some(homes) = &self.shared.homes {
             homes.forget(owner);
         }
     }
 
-    /// Has an owner come here, for what cannot be taken to it. Its node lets it go once no request
-    /// holds its money; that is waited for, but not for long.
+    /// Moves an owner to this node, for work that cannot be forwarded to its home. The home
+    /// releases it once no request holds its money; this waits for that, about 10 s at most.
     pub async fn bring_home(&self, owner: OwnerId) -> Result<(), LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(()) };
         for _ in 0..RECALLS_MAX {
@@ -173,7 +175,7 @@ impl Ledger {
         Err(LedgerError::Unavailable)
     }
 
-    /// What an owner has available, whichever node is its home.
+    /// The available balances of an owner, whichever node is its home.
     pub async fn balances_anywhere(&self, owner: OwnerId) -> Result<Balances, LedgerError> {
         Ok(match self.core_elsewhere(owner).await? {
             Some(core) => core.balances(owner, self.shared.now()),
@@ -181,7 +183,7 @@ impl Ledger {
         })
     }
 
-    /// All of an owner's allowance, whichever node is its home.
+    /// The full allowance of an owner, whichever node is its home.
     pub async fn allocation_anywhere(
         &self,
         owner: OwnerId,
@@ -193,7 +195,7 @@ impl Ledger {
         })
     }
 
-    /// An owner's part of the books as the store has it, if another node is its home.
+    /// An owner's books as the store has them, if another node is its home.
     async fn core_elsewhere(&self, owner: OwnerId) -> Result<Option<credits::Ledger>, LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(None) };
         if self.shared.lock().is_home(owner) {
@@ -205,8 +207,9 @@ impl Ledger {
         Ok(Some(core))
     }
 
-    /// Lets go of owners that nobody asks for, so that the next node that is asked has them: after
-    /// a node was away, owners spread over all nodes again. A node whose clock is wrong lets go of all.
+    /// Releases owners without recent requests, so that the next node that is asked takes them:
+    /// after a node was away, owners spread over all nodes again. A node whose clock is wrong
+    /// releases all.
     pub(crate) async fn give_up_idle(&self) {
         let time = if self.shared.store.clock_fault().is_some() { Duration::ZERO } else { IDLE };
         let mut idle = self.shared.lock().idle(time);
@@ -219,7 +222,7 @@ impl Ledger {
         }
     }
 
-    /// Lets another node have an owner; false if requests hold some of its money here.
+    /// Releases an owner to other nodes; false if requests here hold some of its money.
     pub async fn give_up(&self, owner: OwnerId) -> Result<bool, LedgerError> {
         let Some(homes) = &self.shared.homes else { return Ok(false) };
         let _turn = homes.turn(owner).await;
@@ -233,14 +236,14 @@ impl Ledger {
             }
             live.send_away(owner);
         }
-        // What was handed in for the owner is written before this empty group is.
+        // All groups of the owner are written before this empty one is.
         self.shared.store.commit(Group::default()).await.map_err(|_| LedgerError::Unavailable)?;
         homes.leases.release_owner(owner).await?;
         Ok(true)
     }
 }
 
-/// Whom a command is about; none where the ledger knows it by what is open.
+/// The owner that a command is about; None for commands on an open hold, which the core knows.
 pub(crate) fn owner_of(command: &Command) -> Option<OwnerId> {
     match command {
         Command::TopUp { owner, .. }

@@ -1,4 +1,4 @@
-//! Holds of jobs: in the journal, because a job goes on after a restart.
+//! Holds of jobs: in the journal, because a job continues after a restart.
 
 use credits::{Command, EntryId, Held, HoldId, HoldKind, Outcome, Payer, Receipt, Rejection, Want};
 use moment::Timestamp;
@@ -9,11 +9,11 @@ use crate::charge::Charge;
 use crate::error::LedgerError;
 use crate::live::Ledger;
 
-/// Flips bits of the random half of a hold's id: a job's charge sorts beside its hold, and is not
-/// taken for it.
+/// XOR mask on the random half of a hold's id: a job's charge sorts next to its hold and has
+/// another id.
 const CHARGE_BITS: u128 = 0x0000_0000_0000_0000_15d3_8a6c_f02b_497e;
 
-/// A job as far as money is concerned.
+/// The ledger's view of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     pub hold: HoldId,
@@ -21,14 +21,14 @@ pub struct Job {
 }
 
 impl Job {
-    /// The one charge that this job can come to.
+    /// The id of the job's charge, derived from the hold, so that there can be only one.
     pub fn charge(&self) -> EntryId {
         EntryId(Uuid::from_u128(self.hold.0.as_u128() ^ CHARGE_BITS))
     }
 }
 
 impl Ledger {
-    /// Sets money aside durably, with `also` (the job's own row) in the same group.
+    /// Holds money durably, with `also` (the job's own row) in the same group.
     ///
     /// A job that was held before is [`Rejection::Duplicate`].
     pub async fn hold_job(
@@ -45,7 +45,7 @@ impl Ledger {
         }
     }
 
-    /// Charges what the job cost. A job that was settled before is [`Rejection::Duplicate`].
+    /// Charges the cost of the job. A job that was settled before is [`Rejection::Duplicate`].
     pub async fn settle_job(
         &self,
         job: Job,
@@ -71,7 +71,7 @@ impl Ledger {
         Ok(self.shared.lock().count(outcome))
     }
 
-    /// Returns a job's hold whole. A hold that has ended is [`Rejection::NoSuchHold`].
+    /// Releases a job's whole hold. A hold that has ended is [`Rejection::NoSuchHold`].
     pub async fn release_job(&self, job: Job, also: Vec<Write>) -> Result<(), LedgerError> {
         self.bring_home(job.payer.owner).await?;
         self.write_out(&Command::Release { hold: job.hold }, |_, _| also).await.map(|_| ())

@@ -1,16 +1,16 @@
 //! The live ledger: holds in memory, settles made durable by group commit.
 //!
 //! [`Ledger`] is the only thing that moves money while the service runs. It keeps the pure core of
-//! `credits` behind a lock and hands what the core decides to the `store`, in the order of the
-//! decisions. A request goes hold → settle, or hold → release; nothing else ends a hold, and a
-//! [`Hold`] that is dropped releases itself.
+//! `credits` behind a lock and hands the core's decisions to the `store`, in order. A request goes
+//! hold → settle, or hold → release; nothing else ends a hold, and a [`Hold`] that is dropped
+//! releases itself.
 //!
-//! Where to look:
-//! - `hold`, `settle`, `job`, `entry`: what can be done with money.
-//! - `charge`: what a piece of work cost, and the usage rows that tell its owner.
-//! - `homes`: for which owners this node decides, where several nodes share the books.
-//! - `clock_watch`: whether the time that all of it follows can be believed.
-//! - `mend_time`: having the books follow the clock again.
+//! Map of the modules:
+//! - `hold`, `settle`, `job`, `entry`: the operations on money.
+//! - `charge`: the cost of a piece of work, and its usage rows.
+//! - `homes`: the owners that this node decides for, when several nodes share the books.
+//! - `clock_watch`: checks the wall clock that all of it follows.
+//! - `mend_time`: resets the books' time to the clock after they ran ahead.
 //! - `uncharged`: work that was done and could not be charged.
 //! - `live`, `watch`: the state behind the lock, and the groups that are being committed.
 //! - `tend`: periodic work: expiry, and recovery when the disk was full.

@@ -1,4 +1,4 @@
-//! The state behind the lock: the core, and whether what it decides reaches the disk.
+//! The state behind the lock: the core, and the progress of its decisions to disk.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +21,8 @@ use crate::homes::{Homes, owner_of};
 use crate::reconcile::Baseline;
 use crate::watch::{UnwatchedGroup, Watched};
 
-/// Open holds and settles that are being committed, together. It is below the bound of the store's
-/// queue, so that a settle always finds a place there.
+/// Bound on open holds plus settles that are being committed. Below the bound of the store's queue,
+/// so that a settle always fits there.
 pub const UNSETTLED_MAX: usize = 32_768;
 
 /// Balances, holds and charges of the running service.
@@ -38,15 +38,15 @@ pub(crate) struct Shared {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     pub(crate) rules: Rules,
-    /// A `std::sync::Mutex`: it is held for a microsecond and never across an await.
+    /// A `std::sync::Mutex`: it is held for microseconds and never across an await.
     live: Mutex<Live>,
-    /// Groups that were handed in and whose fate is not yet known. Counted up under the lock, and
-    /// down without it: an answer that comes back has nobody to wait for.
+    /// Groups handed to the store whose outcome is not yet known. Incremented under the lock and
+    /// decremented without it, so that completing a group never waits.
     in_flight: AtomicUsize,
     pub(crate) baseline: Mutex<Option<Baseline>>,
-    /// Held while credit is taken back.
+    /// Serialises debits.
     pub(crate) debiting: tokio::sync::Mutex<()>,
-    /// None where this node decides about everybody.
+    /// None on a single node, which decides for all owners.
     pub(crate) homes: Option<Homes>,
 }
 
@@ -57,35 +57,33 @@ pub(crate) struct Live {
     pub(crate) generation: u64,
     /// Groups in flight whose waiter was dropped; `tend` waits for them.
     pub(crate) unwatched: Vec<UnwatchedGroup>,
-    /// The last entry of the journal that was written or handed to the store.
+    /// The last journal entry that was written or handed to the store.
     pub(crate) last: LastEntry,
     pub(crate) settled: u64,
     pub(crate) written_off_nano: i64,
-    /// The time of the books: that of the newest entry, or later.
+    /// The time of the books: the time of the newest entry, or later.
     pub(crate) latest: Timestamp,
-    /// None where nobody watches the clock.
+    /// None if the clock is not checked.
     pub(crate) clock_watch: Option<ClockWatch>,
-    /// The newest entry of the journal when it was opened; none if it was empty.
+    /// The time of the newest journal entry when the store was opened; None if there was none.
     pub(crate) journal_began: Option<Timestamp>,
-    /// The owners whose home is here, and when each was last used; none where there is only one
-    /// node.
+    /// The owners whose home is here, and when each was last used; None on a single node.
     home: Option<HashMap<OwnerId, Instant>>,
 }
 
-/// Whether what the core decides can be written.
+/// States of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CoreState {
     Running,
-    /// A group was lost, so the core is ahead of the disk: nothing is decided until it has been
-    /// loaded afresh.
+    /// A group was lost, so the core is ahead of the disk: no commands until it is reloaded.
     Stopped,
-    /// The time of the books is being mended, and the core is loaded afresh after it.
+    /// The time of the books is being reset; the core is reloaded afterwards.
     Mending,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LastEntry {
-    /// As it was loaded.
+    /// As loaded from the store.
     Loaded {
         seq: i64,
     },
@@ -96,7 +94,7 @@ pub(crate) enum LastEntry {
 }
 
 impl Ledger {
-    /// Starts from the balances in the store, not from its history.
+    /// Starts from the balances in the store; does not replay the journal.
     pub async fn open(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -118,7 +116,7 @@ impl Ledger {
         Ok(Ledger::over(live, (store, clock, entropy), rules, None))
     }
 
-    /// Starts without owners: each is loaded when it is first asked about, see [`Ledger::home_of`].
+    /// Starts without owners: each is loaded on its first request, see [`Ledger::home_of`].
     pub fn open_shared(
         store: Arc<dyn Store>,
         leases: Arc<dyn OwnerLeases>,
@@ -126,7 +124,7 @@ impl Ledger {
         entropy: Arc<dyn Entropy>,
         rules: Rules,
     ) -> Ledger {
-        // A clock that differs from the database's says nothing about the time of the books.
+        // If the clock differs from the database's, it is not used as the time of the books.
         let is_right = store.clock_fault().is_none();
         let latest = if is_right { clock.now() } else { Timestamp::default() };
         let live = Live::of(credits::Ledger::new(rules), latest, Some(HashMap::new()));
@@ -146,17 +144,16 @@ impl Ledger {
         Ledger { shared: Arc::new(shared) }
     }
 
-    /// Has the wall clock held against a stopwatch from now on: where they disagree, nothing new is
+    /// Compares the wall clock with a stopwatch from now on: while they disagree, nothing new is
     /// charged.
     pub fn watch_clock(&self, stopwatch: Arc<dyn Stopwatch>) {
         let watch = ClockWatch::start(stopwatch, self.shared.now());
         self.shared.lock().clock_watch = Some(watch);
     }
 
-    /// Up to when details may be thought old, for whoever drops old ones: never later than the
-    /// newest entry at the start and what has passed since. None while the clock is not believed,
-    /// or if there was no entry. A node of several goes by the clock, which is compared with the
-    /// database's.
+    /// The time that pruning of old details may count from: at most the newest entry at the start
+    /// plus the time that has passed since. None while the clock is not trusted, or if there was no
+    /// entry. With several nodes it is the clock's time, which is compared with the database's.
     pub fn pruning_time(&self) -> Option<Timestamp> {
         let now = self.shared.now();
         let is_writable = self.shared.store.can_write();
@@ -172,8 +169,8 @@ impl Ledger {
     }
 }
 
-/// The books' time never runs backwards, across restarts too: limits and allowances of a day that
-/// was begun would not count any more.
+/// The time the books start at. It never runs backwards, not even across restarts: otherwise the
+/// limits and allowances of a day that began would no longer count.
 fn books_time(journal: Option<Timestamp>, now: Timestamp) -> Timestamp {
     let Some(newest) = journal else { return now };
     if CLOCK_JUMP_MAX < newest.since(now) {
@@ -187,8 +184,8 @@ fn books_time(journal: Option<Timestamp>, now: Timestamp) -> Timestamp {
 }
 
 impl Shared {
-    /// A panic under the lock may have left the core half changed: then it is not trusted, and is
-    /// loaded afresh as after a lost group.
+    /// Locks the state. A panic under the lock may have left the core half changed: then it is
+    /// stopped, and reloaded as after a lost group.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Live> {
         self.live.lock().unwrap_or_else(|poisoned| {
             self.live.clear_poison();
@@ -210,10 +207,11 @@ impl Shared {
         self.in_flight.load(Ordering::SeqCst)
     }
 
-    /// Decides one command and hands its records in, with what `also` adds in the same group.
-    /// `writes` is empty, and has room where the caller could make it before it took the lock.
+    /// Applies one command and hands its records to the store, with the rows that `also` adds in
+    /// the same group. `writes` is empty; the caller may have reserved its capacity before taking
+    /// the lock.
     ///
-    /// The answer is durable once what it is watched by resolves; `None` means that there was
+    /// The result is durable once the returned `Watched` resolves; `None` means that there was
     /// nothing to write.
     pub(crate) fn carry_out(
         self: &Arc<Shared>,
@@ -224,8 +222,8 @@ impl Shared {
     ) -> Result<(Applied, Option<Watched>), HoldRefused> {
         live.refuse_if_stopped()?;
         if owner_of(command).is_some_and(|owner| !live.is_home(owner)) {
-            // The caller has looked up the owner's home before. Either that changed since, or there
-            // is no such owner, and then any node knows that it has nothing.
+            // The caller has looked up the owner's home before. Either the home changed since, or
+            // the owner does not exist, and then any node knows that it has no money.
             let is_hold = matches!(command, Command::Hold { payer, .. }
                 if self.homes.as_ref().is_some_and(|homes| homes.is_stranger(payer.owner)));
             if !is_hold {
@@ -251,7 +249,7 @@ impl Shared {
         Some(Watched::new(Arc::clone(self), commit))
     }
 
-    /// Notes what became of a group. A lost one stops the ledger.
+    /// Handles the outcome of a group. A lost group stops the ledger.
     pub(crate) fn resolved(&self, outcome: Result<(), StoreError>) -> Result<(), LedgerError> {
         let noted = outcome.map_err(|error| self.stop(&error));
         // Last, so that a task that sees nothing in flight sees the stop as well.
@@ -306,7 +304,7 @@ impl Live {
         }
     }
 
-    /// The owners whose home is here; none where there is only one node.
+    /// The owners whose home is here; empty on a single node.
     pub(crate) fn at_home(&self) -> Vec<OwnerId> {
         self.home.iter().flatten().map(|(owner, _)| *owner).collect()
     }
@@ -315,13 +313,13 @@ impl Live {
         self.home.as_ref().map(HashMap::len)
     }
 
-    /// Whether an owner's home is here. Counts as a use of the owner.
+    /// True if an owner's home is here. Counts as a use of the owner.
     pub(crate) fn visit(&mut self, owner: OwnerId) -> bool {
         let Some(home) = &mut self.home else { return true };
         home.get_mut(&owner).map(|visited| *visited = Instant::now()).is_some()
     }
 
-    /// The owners whose home is here and that were not used for this long.
+    /// The owners whose home is here and that were not used for `time`.
     pub(crate) fn idle(&self, time: Duration) -> Vec<OwnerId> {
         let home = self.home.iter().flatten();
         home.filter(|(_, visited)| time <= visited.elapsed()).map(|(owner, _)| *owner).collect()
@@ -334,14 +332,14 @@ impl Live {
         }
     }
 
-    /// How far the time of the books is ahead of the clock, if that is more than clocks differ.
+    /// The time by which the books are ahead of the clock, if more than `CLOCK_JUMP_MAX`.
     pub(crate) fn ahead_of(&self, now: Timestamp) -> Option<Duration> {
         let ahead = self.latest.since(now);
         (CLOCK_JUMP_MAX < ahead).then_some(ahead)
     }
 
-    /// When a command happens. What ends work under way does so at the last time that was believed;
-    /// nothing else is done while the clock is not.
+    /// The time of a command. While the clock is not trusted, settles and releases happen at the
+    /// last trusted time, and everything else is refused.
     fn time_for(
         &mut self,
         command: &Command,
@@ -356,7 +354,7 @@ impl Live {
         }
     }
 
-    /// The time of the books for a question: it is not asked of a clock that is not believed.
+    /// The time of the books for a query; the clock is ignored while it is not trusted.
     pub(crate) fn time(&self, now: Timestamp) -> Timestamp {
         let is_trusted = self.clock_watch.as_ref().is_none_or(ClockWatch::is_trusted);
         if is_trusted { self.latest.max(now) } else { self.latest }
@@ -372,8 +370,8 @@ impl Live {
         }
     }
 
-    /// The time of the books never runs backwards, even where the machine's clock does: usage is
-    /// then in the journal in the order of its moments, and reading on from a place misses nothing.
+    /// Advances the time of the books, which never runs backwards, even if the system clock does:
+    /// usage is then in the journal in time order, and paging by cursor misses nothing.
     pub(crate) fn advance(&mut self, now: Timestamp) -> Timestamp {
         if self.clock_watch.as_ref().is_some_and(|watch| !watch.is_trusted()) {
             return self.latest;

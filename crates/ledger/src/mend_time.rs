@@ -1,8 +1,8 @@
-//! Having the books follow the clock again, after they were dated ahead of it.
+//! Resets the books' time to the clock, after they were dated ahead of it.
 //!
-//! Entries are never dated before earlier ones, so one start with a clock that is a year ahead would
-//! keep the limits and allowances of that day for a year. Mending changes no balance: days and months
-//! that were begun too early count as the present ones, in which keys have spent nothing, and
+//! Entries are never dated before earlier ones, so one start with a clock that is a year ahead
+//! would keep the limits and allowances of that day for a year. The reset changes no balance: days
+//! and months that began too early count as the present ones, in which keys have spent nothing, and
 //! allowances come again with the next period.
 
 use std::time::Duration;
@@ -15,16 +15,16 @@ use tokio::time::{Instant, sleep};
 use crate::error::LedgerError;
 use crate::live::{CoreState, Ledger};
 
-/// How long groups that are being written are waited for.
+/// Longest wait for groups that are being written.
 const IN_FLIGHT_WAIT_MAX: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// What mending came to.
+/// The result of resetting the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeMended {
     /// The time of the books before.
     pub from: Timestamp,
-    /// The time of the clock.
+    /// The time of the clock, and of the books from now on.
     pub to: Timestamp,
 }
 
@@ -50,7 +50,7 @@ impl Ledger {
                 live.latest = to;
                 live.journal_began = Some(to);
             }
-            // The core is loaded afresh in either case.
+            // The core is reloaded whether or not the write succeeded.
             live.core_state = CoreState::Stopped;
         }
         self.recover().await?;
@@ -72,7 +72,7 @@ impl Ledger {
         store.commit(Group { writes }).await.map_err(|_| LedgerError::Unavailable)
     }
 
-    /// Nothing new is handed in meanwhile: the core refuses.
+    /// Waits until no group is in flight. None is added meanwhile: the core refuses commands.
     async fn wait_for_in_flight(&self) -> Result<(), LedgerError> {
         let deadline = Instant::now() + IN_FLIGHT_WAIT_MAX;
         loop {

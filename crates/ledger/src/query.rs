@@ -7,55 +7,54 @@ use money::{Currency, Nano};
 
 use crate::live::{CoreState, Ledger};
 
-/// How the ledger is doing, for metrics and health checks.
+/// The state of the ledger, for metrics and health checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// False while nothing can be charged because nothing can be written, or because the clock is
-    /// not believed.
+    /// False while nothing can be charged, because writes fail or the clock is not trusted.
     pub is_running: bool,
     /// False after the wall clock has jumped.
     pub is_clock_trusted: bool,
-    /// How far the books are dated ahead of the clock, if more than a minute: limits and allowances
-    /// stand still for that long.
+    /// The time by which the books are ahead of the clock, if more than a minute: limits and
+    /// allowances stand still for that long.
     pub journal_ahead: Option<Duration>,
     pub open_holds: usize,
-    /// How long ago the oldest open hold was made.
+    /// Age of the oldest open hold.
     pub oldest_hold: Option<Duration>,
     /// Groups handed to the store that are not yet known to be durable.
     pub unwritten_groups: usize,
-    /// Since the start.
+    /// Charges settled since the start.
     pub settled_total: u64,
     pub written_off_nano_total: i64,
-    /// Owners that are decided about here; none where that is everybody.
+    /// Number of owners whose home is this node; None on a single node.
     pub at_home: Option<usize>,
 }
 
 impl Ledger {
-    /// What an owner has available in each currency.
+    /// The available balances of an owner by currency.
     pub fn balances(&self, owner: OwnerId) -> Balances {
         let (now, live) = (self.shared.now(), self.shared.lock());
         live.core.balances(owner, live.time(now))
     }
 
-    /// The most that a hold could take, within the limits of the payer's key.
+    /// The largest possible hold, within the limits of the payer's key.
     pub fn spendable(&self, payer: &Payer) -> Nano {
         let (now, live) = (self.shared.now(), self.shared.lock());
         live.core.spendable(payer, live.time(now))
     }
 
-    /// The currency that the next charge would begin with; none if nothing can be spent.
+    /// The currency that the next charge would start with; None if nothing can be spent.
     pub fn next_currency(&self, payer: &Payer) -> Option<Currency> {
         let (now, live) = (self.shared.now(), self.shared.lock());
         live.core.next_currency(payer, live.time(now))
     }
 
-    /// All of an allowance for the current day or month, spent or not.
+    /// The full allowance of the current day or month, spent or not.
     pub fn allocation(&self, owner: OwnerId, kind: AllowanceKind) -> Nano {
         let (now, live) = (self.shared.now(), self.shared.lock());
         live.core.allocation(owner, kind, live.time(now))
     }
 
-    /// What a key has spent and reserved in the current period of its own limits.
+    /// The amounts that a key has spent and reserved in the current period of its limits.
     pub fn key_usage(&self, terms: &KeyTerms, class: LimitClass) -> KeyUsage {
         let (now, live) = (self.shared.now(), self.shared.lock());
         live.core.key_usage(terms.key, class, terms.period, live.time(now))

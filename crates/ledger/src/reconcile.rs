@@ -10,18 +10,18 @@ use store::write::Group;
 use crate::error::LedgerError;
 use crate::live::{LastEntry, Ledger};
 
-/// What a reconciliation found.
+/// The result of a reconciliation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reconciled {
-    /// The sum of all differences, without their signs. Anything but zero is an alarm.
+    /// The sum of the absolute differences. Anything but zero is an alarm.
     pub difference_nano: u128,
     pub accounts: usize,
-    /// Entries of the journal that were added up since the last reconciliation.
+    /// Journal entries since the last reconciliation.
     pub entries: usize,
 }
 
-/// The rows as they were found the last time, to be carried forward by the journal: of accounts
-/// that are open, or were moved since the time before.
+/// The rows found last time, to which the journal is added: those of accounts that are open, or
+/// changed since the reconciliation before.
 #[derive(Debug)]
 pub(crate) struct Baseline {
     last_seq: i64,
@@ -30,8 +30,8 @@ pub(crate) struct Baseline {
 
 impl Ledger {
     /// Compares the core with the rows in the store, and the rows with the journal since the last
-    /// call. `verify` reads all of the journal and all lots there ever were; this reads what is new
-    /// and what is open, so that it takes no longer after years.
+    /// call. `verify` reads the whole journal and every lot; this reads only what is new or open,
+    /// so its duration does not grow over the years.
     pub async fn reconcile(&self) -> Result<Reconciled, LedgerError> {
         let store = &self.shared.store;
         let (snapshot, last) = {
@@ -39,10 +39,9 @@ impl Ledger {
             live.refuse_if_stopped()?;
             (live.core.to_snapshot(), live.last)
         };
-        // What the core had decided by then is written before this empty group is.
+        // The core's decisions up to the snapshot are written before this empty group is.
         store.commit(Group::default()).await.map_err(|_| LedgerError::Unavailable)?;
-        // Where the books are shared, no core knows all of them: only rows and journal are
-        // compared.
+        // If the books are shared, no core knows all of them: only rows and journal are compared.
         let is_shared = self.shared.homes.is_some();
         let core_seq = if is_shared { i64::MAX } else { self.seq_of(last).await? };
         let baseline = self.take_baseline();
@@ -83,7 +82,7 @@ impl Ledger {
         }
     }
 
-    /// Adds the entries after a place up to where the books were read.
+    /// Adds the entries after `after_seq`, up to where the books were read. Returns their number.
     async fn carry_forward(
         &self,
         columns: &mut HashMap<Account, Columns>,
@@ -116,8 +115,8 @@ fn columns_of(snapshot: &Snapshot) -> HashMap<Account, Columns> {
     lots.chain(systems).collect()
 }
 
-/// A closed lot is empty and not in memory any more; only what it has left can differ. Rows of lots
-/// that were closed and that nothing moved since are not here.
+/// The sum of differences. A closed lot is empty and no longer in memory, so only a remainder
+/// counts. Rows of lots that were closed and have not changed since are not in `rows`.
 fn difference(expected: &HashMap<Account, Columns>, rows: &HashMap<Account, Columns>) -> u128 {
     let mut sum = 0;
     for (account, row) in rows {

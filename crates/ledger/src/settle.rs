@@ -1,4 +1,4 @@
-//! Settling: the work is done, its cost is charged, and the rest of the hold returns.
+//! Settling: the work is done, its cost is charged, and the rest of the hold is released.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::live::{Ledger, Live, Shared};
 use crate::uncharged::UnchargedWork;
 use crate::watch::Watched;
 
-/// The records of a charge that one lot pays and a key counts: a transfer and the key's counter.
+/// Records of the usual charge, paid by one lot through a key: a transfer and the key's counter.
 const RECORDS_USUAL: usize = 2;
 
 impl Ledger {
-    /// Charges what the work cost, at most once: the charge has the id of its hold.
+    /// Charges the cost of the work, at most once: the charge has the id of its hold.
     ///
-    /// The charge is decided and handed in by the call itself; the future resolves once it is
-    /// durable. Dropping the future does not undo the charge. A cost of zero writes nothing.
+    /// The charge is decided and handed to the store by the call itself; the future resolves once
+    /// it is durable. Dropping the future does not undo the charge. A cost of zero writes nothing.
     pub fn settle(
         &self,
         hold: Hold,
@@ -31,8 +31,8 @@ impl Ledger {
 
     /// Settles, and writes more rows together with the charge: all of them or none.
     ///
-    /// Rows that the store refuses take the charge with them and pause the ledger, so `also` is for
-    /// rows that cannot be refused.
+    /// If the store refuses a row, the charge is lost with it and the ledger pauses, so `also` is
+    /// for rows that cannot be refused.
     pub fn settle_with(
         &self,
         hold: Hold,
@@ -61,8 +61,8 @@ impl Ledger {
         charge: Charge,
         also: Vec<Write>,
     ) -> Result<(Receipt, Option<Watched>), LedgerError> {
-        // Refused from here on, the hold is released when it is dropped: after the lock, which is
-        // declared later, has been let go.
+        // An error from here on drops the hold, which releases it: after the lock, which is
+        // declared later and so dropped first.
         let draft = charge.draft(&hold.payer).map_err(|_| Rejection::InvalidAmount)?;
         let writes = Vec::with_capacity(RECORDS_USUAL + draft.len() + also.len());
         let mut live = self.shared.lock();
@@ -86,8 +86,8 @@ impl Ledger {
     }
 }
 
-/// The core was loaded afresh since the hold was made and does not know it. What the work costs is
-/// charged as far as it is still there; the rest is written off as any overrun is.
+/// Holds again because the core was reloaded since the hold was made and does not know it. The cost
+/// is charged as far as the balance allows; the rest is written off like any overrun.
 fn hold_again(shared: &Arc<Shared>, live: &mut Live, hold: &Hold) -> Result<(), HoldRefused> {
     let want = Want::UpTo { least: Cost::ZERO, most: hold.amount().into() };
     let kind = HoldKind::Request;

@@ -1,4 +1,4 @@
-//! Periodic work: expiring lots and holds, and recovery after a failed commit.
+//! Periodic work: expiring lots, and recovery after a failed commit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::homes::Homes;
 use crate::live::{CoreState, LastEntry, Ledger, Shared};
 use crate::watch::Watched;
 
-/// How long the core recognises a command by itself; after that the journal does.
+/// Time for which the core itself recognises a repeated command; after that the journal does.
 const RECENT_KEPT: Duration = Duration::from_secs(3600);
 
-/// Sweeps in a row; what is left waits for the next time.
+/// Sweeps per call; the rest waits for the next call.
 const SWEEPS_MAX: usize = 64;
 
-/// The core as the store has it.
+/// The core as loaded from the store.
 struct Loaded {
     core: credits::Ledger,
     last_seq: i64,
@@ -53,8 +53,9 @@ impl Loaded {
 }
 
 impl Ledger {
-    /// Call this every second or so. It waits for groups that nobody waits for, brings a stopped
-    /// ledger back once the store can be written again, and moves what has expired.
+    /// Does the periodic work; call it about every second. Waits for groups that no task waits for,
+    /// reloads a stopped ledger once the store can be written again, gives up idle owners, and
+    /// expires lots.
     pub async fn tend(&self) -> Result<(), LedgerError> {
         self.stop_if_retired();
         self.follow_store_clock();
@@ -69,16 +70,15 @@ impl Ledger {
         Ok(())
     }
 
-    /// A node that was found dead decides nothing by what it has in memory: others may have changed
-    /// all of it.
+    /// Stops a node that was declared dead: other nodes may have changed all it has in memory.
     fn stop_if_retired(&self) {
         if self.shared.homes.as_ref().is_some_and(Homes::is_retired) {
             self.shared.lock().core_state = CoreState::Stopped;
         }
     }
 
-    /// Lets a node of several trust its clock again after it was distrusted for some seconds and
-    /// agrees with the database's: the machine was suspended, or its clock was set right.
+    /// Trusts this node's clock again after some seconds of distrust if it agrees with the
+    /// database's: the machine was suspended, or its clock was corrected. Only with several nodes.
     fn follow_store_clock(&self) {
         let Shared { homes, store, .. } = &*self.shared;
         if homes.is_none() || !store.can_write() {
@@ -99,14 +99,14 @@ impl Ledger {
             .map(|group| Watched::again(Arc::clone(&self.shared), group))
             .collect();
         for group in groups {
-            // A lost group has stopped the ledger, which is looked at next.
+            // A lost group has stopped the ledger, which is checked next.
             let _ = group.await;
         }
     }
 
-    /// Loads the core afresh. Everything acknowledged is on disk; what was decided since and not
-    /// written was acknowledged to nobody. A node that was found dead registers again first, while
-    /// nothing is decided and nothing is on its way to the store; then it has no owners.
+    /// Reloads the core from the store. Everything acknowledged is on disk; decisions that were not
+    /// written were never acknowledged. A node that was declared dead registers again first, while
+    /// nothing is decided or in flight; it then has no owners.
     pub(crate) async fn recover(&self) -> Result<(), LedgerError> {
         let (generation, at_home) = {
             let live = self.shared.lock();

@@ -1,4 +1,4 @@
-//! Work that was done and could not be charged: the operator bears it, and is told.
+//! Work that was done and could not be charged: a loss for the operator, counted and logged.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use money::Nano;
 
 use crate::charge::Charge;
 
-/// What a caller would have paid for work that was done.
+/// The amount that a caller would have paid for work that was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnchargedWork {
     request_id: String,

@@ -1,9 +1,9 @@
-//! Verifying the books from the journal alone: what `tollgate ledger verify` does.
+//! Verifies the books from the journal alone, for `tollgate ledger verify`.
 //!
-//! Where each invariant is looked after:
+//! The module that checks each invariant:
 //! - I1, I2, I4, I7, I8 (counters), I9, I11, I14: `credits::Audit`, a fold of the journal.
 //! - I3, I5: `jobs`. I6, I10: `usage`. I8 (limits): `limits`. I12: `cash`. I13: `conservation`.
-//! - I10 also has what the database says about itself.
+//! - I10 also includes the database's own integrity check.
 //!
 //! A lease of money to another node would count in I13; one node has none.
 
@@ -24,15 +24,15 @@ use crate::error::LedgerError;
 use cash::CashAudit;
 use usage::UsageAudit;
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub transfers: u64,
     pub accounts: usize,
-    /// What is wrong, in words; empty if the books are right. At most
-    /// [`VIOLATIONS_MAX`](credits::VIOLATIONS_MAX) are told.
+    /// Descriptions of what is wrong; empty if the books are right. At most
+    /// [`VIOLATIONS_MAX`](credits::VIOLATIONS_MAX) are listed.
     pub violations: Vec<Violation>,
-    /// How many there are, told or not.
+    /// Number of violations, listed or not.
     pub violations_total: u64,
 }
 
@@ -42,8 +42,8 @@ impl Report {
     }
 }
 
-/// Reads the whole journal and compares what follows from it with everything that must agree with
-/// it. It can run beside a working service: what comes in meanwhile is left out.
+/// Reads the whole journal and compares the derived state with everything that must agree with it.
+/// Can run beside a working service: entries written after it began are left out.
 pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
     let evidence = store.evidence().await?;
     let snapshot = &evidence.books.snapshot;
@@ -95,12 +95,12 @@ pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
     Ok(Report { transfers, accounts, violations: violations.into_kept(), violations_total })
 }
 
-/// Whether the service could start from these rows.
+/// The violation that would keep the service from starting with these rows, if any.
 fn loading(evidence: Evidence) -> Option<Violation> {
     credits::Ledger::from_snapshot(Rules::default(), evidence.books.snapshot).err()
 }
 
-/// The journal, a page at a time, up to where the rows were read.
+/// Reads the journal page by page, up to where the rows were read.
 struct JournalReader<'a> {
     store: &'a dyn Store,
     after_seq: i64,

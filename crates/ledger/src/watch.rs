@@ -1,4 +1,4 @@
-//! Groups that are being committed, and what happens if the task that waits for one is dropped.
+//! Groups that are being committed, also when the task that waits for one is dropped.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::error::LedgerError;
 use crate::live::Shared;
 use crate::uncharged::UnchargedWork;
 
-/// Resolves when a group is durable, or lost. If it is dropped before, the group is written all
+/// Resolves when a group is durable, or lost. If this is dropped before, the group is written all
 /// the same, and the ledger waits for it instead.
 #[must_use = "the group is not known to be durable until this resolves"]
 pub(crate) struct Watched {
@@ -18,10 +18,10 @@ pub(crate) struct Watched {
     group: Option<UnwatchedGroup>,
 }
 
-/// A group that nobody waits for.
+/// A group that no task waits for.
 pub(crate) struct UnwatchedGroup {
     commit: Commit,
-    /// The work that is not charged if the group is lost.
+    /// The work that goes uncharged if the group is lost.
     work: Option<UnchargedWork>,
 }
 
@@ -30,12 +30,12 @@ impl Watched {
         Watched { shared, group: Some(UnwatchedGroup { commit, work: None }) }
     }
 
-    /// Takes over a group that the ledger was left with.
+    /// Takes over a group that was left to the ledger.
     pub(crate) fn again(shared: Arc<Shared>, group: UnwatchedGroup) -> Watched {
         Watched { shared, group: Some(group) }
     }
 
-    /// Has the work noted if the group is lost.
+    /// Records the work as uncharged if the group is lost.
     pub(crate) fn charging(mut self, work: Option<UnchargedWork>) -> Watched {
         if let Some(group) = &mut self.group {
             group.work = work;
@@ -43,7 +43,7 @@ impl Watched {
         self
     }
 
-    /// Leaves the group to the ledger: for what nobody waits for.
+    /// Leaves the group to the ledger, if no task needs to wait for it.
     pub(crate) fn leave(mut self, unwatched: &mut Vec<UnwatchedGroup>) {
         unwatched.extend(self.group.take());
     }

@@ -1,8 +1,8 @@
-//! Kills a process that is charging, again and again, and then counts the money.
+//! Kills a process that is charging, repeatedly, and then counts the money.
 //!
 //! The test starts itself as a child that settles as fast as it can and prints each charge once it
-//! was acknowledged. The parent reads some of them and kills the child with SIGKILL. Whatever was
-//! printed must be in the journal, once and exact; the next child goes on with the same database.
+//! was acknowledged. The parent reads some of them and kills the child with SIGKILL. Every printed
+//! charge must be in the journal, once and exact; the next child continues with the same database.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write as _};
@@ -40,7 +40,7 @@ fn main() {
         return block_on(charge_until_killed(Path::new(directory)));
     }
     if has("--list") {
-        // What test runners ask to learn the names of tests.
+        // Arguments with which test runners list the names of tests.
         if !has("--ignored") {
             tell(&format!("{NAME}: test"));
         }
@@ -60,8 +60,8 @@ async fn kill_again_and_again() {
     let mut acknowledged: HashMap<EntryId, i64> = HashMap::new();
     let mut unposted = 0;
     for round in 0..KILLS {
-        // The child dies at another point of its work each time: at its first charges, amid a
-        // batch, or after many commits.
+        // The child dies at another point each time: at its first charges, amid a batch, or after
+        // many commits.
         let charges = 1 + (round * 7919) % 600;
         let read = kill_after(directory.path(), charges);
         assert!(charges <= u64::try_from(read.len()).expect("small"));
@@ -79,8 +79,8 @@ async fn kill_again_and_again() {
     ));
 }
 
-/// Whether charges are in the log and not in their tables. Looks at a copy: what the kill has left
-/// is for the store to find.
+/// True if the log has charges that are not yet in the tables. Works on a copy, so that the store
+/// finds the files as the kill left them.
 fn has_unposted(directory: &Path) -> bool {
     let copy = tempfile::tempdir().expect("a directory should be made");
     let (from, to) = (database_in(directory), database_in(copy.path()));
@@ -96,7 +96,8 @@ fn has_unposted(directory: &Path) -> bool {
     log.get(8..16) == Some(&generation.to_le_bytes())
 }
 
-/// Everything acknowledged is in the journal, once and exact, and the books are sound.
+/// Asserts that every acknowledged charge is in the journal, once and exact, and that the books are
+/// sound.
 async fn expect_all(directory: &Path, acknowledged: &HashMap<EntryId, i64>) {
     let store = open(directory);
     let mut journal: HashMap<EntryId, i64> = HashMap::new();
@@ -125,7 +126,7 @@ async fn expect_all(directory: &Path, acknowledged: &HashMap<EntryId, i64>) {
     assert_eq!(by_key.iter().map(|row| row.amount.nanos()).sum::<i64>(), charged);
 }
 
-/// Starts a child, reads so many acknowledgements, kills it, and reads what it had still printed.
+/// Starts a child, reads `charges` acknowledgements, kills it, and reads the rest of its output.
 fn kill_after(directory: &Path, charges: u64) -> Vec<(EntryId, i64)> {
     let this = std::env::current_exe().expect("a test knows where it lies");
     let mut child = Command::new(this)
@@ -138,7 +139,7 @@ fn kill_after(directory: &Path, charges: u64) -> Vec<(EntryId, i64)> {
     let mut read = Vec::new();
     for line in BufReader::new(printed).lines() {
         let line = line.expect("the output should be read");
-        // A line that the kill has cut short tells of nothing.
+        // A line that the kill has truncated is ignored.
         let Some((entry, nanos)) = parse(&line) else { continue };
         read.push((entry, nanos));
         if charges == u64::try_from(read.len()).expect("small") {
@@ -198,7 +199,7 @@ async fn charge_once(ledger: &Ledger, units: u64) {
     tell(&format!("{} {nanos}.", receipt.charge.0));
 }
 
-/// Owner and key, unless an earlier child has made them.
+/// Adds owner and key, unless an earlier child has.
 async fn furnish(store: &dyn Store) {
     let created = Timestamp::from_ms(0);
     let owner = Owner {
@@ -245,7 +246,7 @@ async fn open_ledger(store: Arc<dyn Store>) -> Ledger {
     ledger.expect("the books should be sound")
 }
 
-/// The machine's own randomness: children must not repeat each other's ids.
+/// The system's randomness: children must not repeat each other's ids.
 struct Machine;
 
 impl Entropy for Machine {
@@ -256,6 +257,6 @@ impl Entropy for Machine {
 
 fn tell(line: &str) {
     let mut output = std::io::stdout().lock();
-    // The parent may have stopped reading, and then nobody is to be told.
+    // Fails if the parent has stopped reading, which is fine.
     let _ = writeln!(output, "{line}").and_then(|()| output.flush());
 }

@@ -1,7 +1,7 @@
-//! Which addresses are blocked, told from node to node.
+//! Shares blocked addresses between nodes.
 //!
-//! A block is published, for nodes that listen, and kept in a set until it ends, for those that begin
-//! to.
+//! A block is published to the nodes that are subscribed, and kept in a sorted set until it ends
+//! for nodes that subscribe later.
 
 use std::net::IpAddr;
 
@@ -13,12 +13,12 @@ use tokio::time::{sleep, timeout};
 
 use crate::{CONNECT_MAX, PAUSE, PREFIX, RedisCounts, words};
 
-/// How long the set is kept: longer than any block.
+/// Time to live of the set: longer than any block.
 const KEPT_MS: i64 = 120_000;
-/// As many as a node remembers.
+/// Blocks read at most: as many as a node remembers.
 const READ_MAX: isize = 100_000;
 
-/// Told of each address that a node has blocked, and until when.
+/// Called with each address that another node has blocked, and the end of the block.
 pub type Heard = Box<dyn Fn(IpAddr, Timestamp) + Send + Sync>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ fn key() -> String {
 }
 
 impl RedisCounts {
-    /// Tells other nodes of what this one has blocked.
+    /// Publishes the blocks of this node to the others.
     pub(crate) async fn tell(&self, to_tell: &mut mpsc::Receiver<Block>) {
         while let Some(block) = to_tell.recv().await {
             let (key, text) = (key(), block.text());
@@ -59,7 +59,7 @@ impl RedisCounts {
         std::future::pending().await
     }
 
-    /// Hears of what other nodes have blocked, now and from now on.
+    /// Reads the current blocks of other nodes, then receives new ones as they are published.
     pub(crate) async fn hear(&self, heard: &Heard) {
         loop {
             if let Err(cause) = self.hear_once(heard).await {
@@ -73,7 +73,7 @@ impl RedisCounts {
         let connected = timeout(CONNECT_MAX, self.client.get_async_pubsub()).await;
         let mut channel: PubSub = connected.map_err(|_| "no answer".to_owned())?.map_err(words)?;
         channel.subscribe(key()).await.map_err(words)?;
-        // Read after the subscription, so that nothing falls between the two.
+        // Read after the subscription, so that no block is missed between the two.
         let mut connection = self.connect().await?;
         let mut all = redis::cmd("ZRANGE");
         all.arg(key()).arg(0).arg(READ_MAX);

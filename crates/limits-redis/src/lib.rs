@@ -1,8 +1,8 @@
-//! What several nodes count together, in Redis 7 or Valkey: the requests of strangers, who
-//! have no home, and which addresses are blocked.
+//! Limits that several nodes share, in Redis 7 or Valkey: the request counts of callers without a
+//! credential, who have no home node, and the blocked addresses.
 //!
-//! Nothing here is ever waited for long: an answer that does not come in time, or a server that is
-//! away, is no answer, and the node counts by itself. A task connects anew meanwhile.
+//! No request waits long for the server: if it is down or does not answer in time, the node counts
+//! on its own while a background task reconnects.
 
 mod blocks;
 
@@ -23,20 +23,20 @@ use tokio_util::sync::CancellationToken;
 
 pub use blocks::Heard;
 
-/// How long a request waits for a count. A server in the same machine room answers in less than
-/// one.
+/// Timeout of a count, which a request waits for. A server in the same data centre answers in less
+/// than one millisecond.
 const ANSWER_MAX: Duration = Duration::from_millis(20);
 const CONNECT_MAX: Duration = Duration::from_secs(2);
-/// So many answers in a row that do not come in time mean that the server is away.
+/// Timeouts in a row after which the server is taken to be down.
 const LATE_MAX: u32 = 3;
-/// How often the server is asked whether it is there, and how long the answer may take.
+/// Interval of the health check; `PING_MAX` is its timeout.
 const PING_EVERY: Duration = Duration::from_secs(5);
 const PING_MAX: Duration = Duration::from_secs(2);
-/// How long nobody asks a server that is away.
+/// Pause before connecting again to a server that is down.
 const PAUSE: Duration = Duration::from_millis(500);
-/// A window of a minute, and as much again for clocks that differ.
+/// Time to live of a count: a window of one minute, and another for clocks that differ.
 const KEPT: Duration = Duration::from_secs(120);
-/// Blocks that wait to be sent. Each is sent within milliseconds.
+/// Blocks queued for sending. Each is sent within milliseconds.
 const BLOCKS_WAITING_MAX: usize = 1024;
 
 const PREFIX: &str = "tollgate:limits:";
@@ -45,7 +45,7 @@ pub struct RedisCounts {
     client: Client,
     connection: Mutex<Option<MultiplexedConnection>>,
     lost: Notify,
-    /// Answers in a row that did not come in time.
+    /// Timeouts in a row.
     late: AtomicU32,
     nodes: AtomicU64,
     blocks: mpsc::Sender<blocks::Block>,
@@ -53,8 +53,8 @@ pub struct RedisCounts {
 }
 
 impl RedisCounts {
-    /// `redis://` or `rediss://`, with user, password and number of the database. Nothing is
-    /// connected yet. The error does not tell the URL, which may hold a password.
+    /// Takes a `redis://` or `rediss://` URL, with user, password and database number. Does not
+    /// connect yet. The error does not contain the URL, which may hold a password.
     pub fn new(url: &str) -> Result<RedisCounts, String> {
         let client = Client::open(url);
         let client =
@@ -71,12 +71,12 @@ impl RedisCounts {
         })
     }
 
-    /// Notes among how many nodes a limit is divided while the server is away.
+    /// Sets the number of nodes that a limit is divided by while the server is down.
     pub fn set_nodes(&self, nodes: u64) {
         self.nodes.store(nodes.max(1), Ordering::Relaxed);
     }
 
-    /// Whether the server answers; the error says why it does not.
+    /// Connects and sends a PING; the error says why it failed.
     pub async fn check(&self) -> Result<(), String> {
         let mut connection = self.connect().await?;
         let pinged = timeout(CONNECT_MAX, redis::cmd("PING").exec_async(&mut connection)).await;
@@ -87,7 +87,7 @@ impl RedisCounts {
         }
     }
 
-    /// Keeps the connection, tells blocks and hears of those of other nodes, until `stop`.
+    /// Keeps the connection open, publishes blocks and receives those of other nodes, until `stop`.
     pub async fn run(&self, heard: &Heard, stop: CancellationToken) {
         let mut to_tell = self.to_tell.lock().await;
         tokio::select! {
@@ -126,7 +126,7 @@ impl RedisCounts {
         }
     }
 
-    /// Ends when the connection is lost. It is noticed where nobody asks for a count, too.
+    /// Ends when the connection is lost. Pings, so that a loss is noticed without requests too.
     async fn until_lost(&self) {
         loop {
             tokio::select! {
@@ -151,8 +151,8 @@ impl RedisCounts {
         }
     }
 
-    /// Runs a pipeline on the connection, if there is one. After a failure, or several answers that
-    /// were late, there is none for a while.
+    /// Runs a pipeline on the connection, if there is one. A failure, or `LATE_MAX` timeouts in a
+    /// row, drops the connection until the background task has reconnected.
     async fn ask<T: redis::FromRedisValue>(&self, pipe: &redis::Pipeline) -> Option<T> {
         let mut connection = self.lock(&self.connection).clone()?;
         let cause = match timeout(ANSWER_MAX, pipe.query_async(&mut connection)).await {
@@ -202,7 +202,7 @@ impl SharedCounts for RedisCounts {
     }
 
     fn tell_blocked(&self, address: IpAddr, until: Timestamp) {
-        // Where too many wait, this node alone blocks it.
+        // If the queue is full, only this node blocks the address.
         let _ = self.blocks.try_send(blocks::Block { address, until });
     }
 
@@ -211,7 +211,6 @@ impl SharedCounts for RedisCounts {
     }
 }
 
-/// The words of an error, for the log.
 fn words(error: RedisError) -> String {
     error.to_string()
 }

@@ -1,26 +1,26 @@
-//! Encryption in pieces, so that an object is neither written nor read whole.
+//! Encryption in pieces, so that no object has to be in memory as a whole.
 //!
-//! A piece is sealed with AES-256-GCM. The key is used for one object only, so the number of the
-//! piece is nonce enough; the last piece says that it is the last, so that an object which was cut
-//! short is not taken for a whole one. The object's name is sealed in with each piece, so that one
-//! object cannot be put in another's place.
+//! A piece is sealed with AES-256-GCM. Each object has its own key, so the number of the piece can
+//! serve as the nonce. The nonce also marks the last piece, so that a truncated object is detected.
+//! The object's name is authenticated with each piece, so that one object cannot be substituted for
+//! another.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, Tag, UnboundKey};
 use uuid::Uuid;
 
-/// Of one piece, before it is sealed.
+/// Plaintext bytes of one piece; the last may be shorter.
 pub(crate) const PIECE_BYTES: usize = 64 * 1024;
-/// What sealing adds to a piece.
+/// Bytes of the authentication tag that sealing adds to a piece.
 pub(crate) const SEAL_BYTES: usize = 16;
-/// Of one piece in the store.
+/// Bytes of one sealed piece in the store.
 pub(crate) const SEALED_BYTES: usize = PIECE_BYTES + SEAL_BYTES;
 
-/// The key of one object. It cannot be printed.
+/// The encryption key of one object. Has no `Debug`, so that it is never printed.
 #[derive(Clone)]
 pub struct ObjectKey([u8; 32]);
 
 impl ObjectKey {
-    /// From random bytes that are used for nothing else.
+    /// Takes random bytes that are used for nothing else.
     pub fn new(bytes: [u8; 32]) -> ObjectKey {
         ObjectKey(bytes)
     }
@@ -30,7 +30,7 @@ impl ObjectKey {
     }
 }
 
-/// What was sealed is not what is there.
+/// The tag does not match: the piece is damaged, or was sealed for another object or position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Broken;
 

@@ -1,8 +1,7 @@
-//! Objects that were made, in a directory or on S3, each encrypted under a key of its own.
+//! Generated media files, in a directory or on S3, each encrypted with a key of its own.
 //!
-//! Deleting an object destroys its key first: from then on nobody can read it, whatever
-//! copies of it there are. Deleting the object itself is housekeeping, and may fail and be tried
-//! again.
+//! Deleting an object destroys its key first: from then on no copy of it can be read. Deleting the
+//! stored bytes is housekeeping, which may fail and be retried.
 
 mod cipher;
 mod read;

@@ -1,4 +1,4 @@
-//! Reading an object, or a part of it.
+//! Reads an object, or a range of it.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use uuid::Uuid;
 use crate::cipher::{Cipher, ObjectKey, PIECE_BYTES, SEALED_BYTES};
 use crate::store::{MediaError, MediaStore};
 
-/// Pieces that are read at once: a megabyte, which is also what a slow reader keeps in memory.
+/// Pieces per read: 1 MiB, which is also what a slow reader keeps in memory.
 const PIECES_AT_ONCE: u64 = 16;
 
 struct Reading {
     store: MediaStore,
     object: Uuid,
     cipher: Cipher,
-    /// Of the whole object.
+    /// Plaintext bytes of the whole object.
     bytes: u64,
-    /// What is still to be read.
+    /// The plaintext range still to be read.
     rest: Range<u64>,
 }
 
 impl MediaStore {
-    /// Reads `range` of an object that has `bytes` bytes. The range must lie within them.
+    /// Reads `range` of an object that has `bytes` bytes. A range beyond the end is cut.
     pub fn read(
         &self,
         object: Uuid,

@@ -1,4 +1,4 @@
-//! Where objects lie.
+//! The stores that objects are kept in: a directory or an S3 bucket.
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use uuid::Uuid;
 
-/// The most objects that one look at the store tells of.
+/// Objects that one listing returns at most.
 const LISTED_MAX: usize = 10_000;
-/// One question to the store.
+/// Timeout of one operation of the store.
 pub(crate) const QUESTION_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A place for objects, by their names.
+/// A directory or bucket of objects, by their ids.
 #[derive(Clone)]
 pub struct MediaStore {
     pub(crate) objects: Arc<dyn ObjectStore>,
     prefix: Path,
 }
 
-/// A bucket, and where it is reached. Credentials are the environment's: `AWS_ACCESS_KEY_ID` and
-/// its relatives, or what the machine's role gives.
+/// A bucket and its endpoint. Default credentials: those of the environment (`AWS_ACCESS_KEY_ID`
+/// and the like) or of the machine's role.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct S3Location {
     pub bucket: String,
@@ -32,11 +32,11 @@ pub struct S3Location {
     /// For servers other than Amazon's, such as `http://127.0.0.1:9000`.
     pub endpoint: Option<String>,
     pub region: Option<String>,
-    /// Instead of the environment's.
+    /// Access key id and secret; overrides the environment's.
     pub credentials: Option<(String, String)>,
 }
 
-/// Why an object was not written, read or deleted. Never for a caller to see.
+/// An error of a write, read or delete. Internal: never shown to a caller.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
     #[error("the store of media cannot be used: {0}")]
@@ -65,7 +65,7 @@ impl From<object_store::Error> for MediaError {
 }
 
 impl MediaStore {
-    /// Files in a directory, which is made if it is not there. What was written is on disk.
+    /// Uses the files of a directory, which is created if missing. Writes are synced to disk.
     pub fn directory(path: &FilePath) -> Result<MediaStore, MediaError> {
         let unusable = |error: &dyn std::fmt::Display| {
             MediaError::Unusable(format!("{}: {error}", path.display()))
@@ -76,10 +76,10 @@ impl MediaStore {
         Ok(MediaStore { objects: Arc::new(files), prefix: Path::default() })
     }
 
-    /// Objects of a bucket.
+    /// Uses the objects of a bucket.
     #[cfg(feature = "s3")]
     pub fn s3(location: &S3Location) -> Result<MediaStore, MediaError> {
-        // Fails only if there is one already.
+        // Fails only if a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = object_store::aws::AmazonS3Builder::from_env();
         builder = builder.with_bucket_name(&location.bucket);
@@ -100,7 +100,7 @@ impl MediaStore {
         self.prefix.clone().join(object.simple().to_string())
     }
 
-    /// Deletes an object, and says whether it is gone. One that was not there is gone.
+    /// Deletes an object. Returns true if it is gone, also if it did not exist.
     pub async fn delete(&self, object: Uuid) -> Result<bool, MediaError> {
         let place = self.at(object);
         let deleting = async {
@@ -119,7 +119,7 @@ impl MediaStore {
             .map_err(|_| MediaError::Failed("it did not answer in time".to_owned()))?
     }
 
-    /// The objects that were written before a moment, in no order.
+    /// The objects written before `moment`, unordered, at most `LISTED_MAX`.
     pub async fn written_before(&self, moment: Timestamp) -> Result<Vec<Uuid>, MediaError> {
         let mut listed = self.objects.list(Some(&self.prefix));
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Writing an object: sealed piece by piece, as it comes.
+//! Writes an object, sealing it piece by piece as the bytes arrive.
 
 use std::fmt::Display;
 
@@ -11,25 +11,25 @@ use uuid::Uuid;
 use crate::cipher::{Cipher, ObjectKey, PIECE_BYTES, SEALED_BYTES};
 use crate::store::{MediaError, MediaStore};
 
-/// Of one part of an upload; S3 wants at least 5 MiB.
+/// Bytes of one part of a multipart upload; S3 requires at least 5 MiB.
 const PART_BYTES: usize = 8 * 1024 * 1024;
-/// Parts under way at a time, which bounds the memory of an upload.
+/// Concurrent part uploads, which bounds the memory of an upload.
 const PARTS_AT_ONCE: usize = 2;
-/// Bytes from the beginning that are kept to recognise the type of the file.
+/// Leading bytes that are kept to recognise the file type.
 const HEAD_BYTES: usize = 64;
 
-/// What was written.
+/// Size, hash and first bytes of a written object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub bytes: u64,
     pub sha256: [u8; 32],
-    /// The first bytes.
+    /// The first `HEAD_BYTES` bytes.
     pub head: Vec<u8>,
 }
 
 impl MediaStore {
-    /// Writes an object of at most `bytes_max` bytes. It is there when this returns, and on disk;
-    /// nothing of it is there if this fails.
+    /// Writes an object of at most `bytes_max` bytes. The object is durable when this returns; if
+    /// this fails, no object is left.
     pub async fn write<E: Display>(
         &self,
         object: Uuid,
@@ -51,7 +51,8 @@ impl MediaStore {
         match sealing.take_all(source, bytes_max).await {
             Ok(()) => sealing.finish().await,
             Err(error) => {
-                // What is left of it is an orphan without a key, and is swept as one.
+                // If the abort fails, the remainder is an orphan without a key, and the sweep
+                // deletes it.
                 let _ = sealing.upload.abort().await;
                 Err(error)
             }
@@ -92,7 +93,7 @@ impl Sealing {
         Ok(())
     }
 
-    /// A full piece waits until it is known that another follows it.
+    /// Keeps a full piece back until more bytes arrive, because the last piece is sealed as such.
     async fn add(&mut self, mut bytes: &[u8]) -> Result<(), MediaError> {
         while !bytes.is_empty() {
             if self.piece.len() == PIECE_BYTES {

@@ -1,7 +1,7 @@
 //! Time as a value: timestamps, the UTC calendar, and clocks that are passed in.
 //!
-//! Nothing below `cli` reads the system's clock. Whoever needs the time takes a [`Timestamp`] or a
-//! [`Clock`], so that a test can stand on the last millisecond of a month.
+//! Nothing below `cli` reads the system clock. Code that needs the time takes a [`Timestamp`] or a
+//! [`Clock`], so that a test can set it to the last millisecond of a month.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,7 +16,7 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// The last moment that can be written down, near the end of the year 9999.
+    /// The latest timestamp that can be printed, near the end of the year 9999.
     pub const MAX: Timestamp = Timestamp { ms: 253_402_207_199_999 };
 
     pub const fn from_ms(ms: i64) -> Timestamp {
@@ -64,14 +64,14 @@ impl Timestamp {
         Timestamp { ms: self.ms.saturating_sub(ms) }
     }
 
-    /// How long after `earlier` this is; zero if it is not after.
+    /// The duration since `earlier`; zero if `earlier` is not before this.
     pub fn since(self, earlier: Timestamp) -> Duration {
         let ms = self.ms.saturating_sub(earlier.ms);
         Duration::from_millis(u64::try_from(ms).unwrap_or(0))
     }
 
-    /// Reads an RFC 3339 moment such as `2026-11-15T03:18:34.000Z`, or a bare `YYYY-MM-DD`,
-    /// which is its midnight in UTC.
+    /// Parses an RFC 3339 timestamp such as `2026-11-15T03:18:34.000Z`, or a bare `YYYY-MM-DD`,
+    /// which means midnight UTC of that day.
     pub fn parse(text: &str) -> Option<Timestamp> {
         if let Ok(moment) = text.parse::<jiff::Timestamp>() {
             return Some(Timestamp { ms: moment.as_millisecond() });
@@ -110,8 +110,8 @@ impl Timestamp {
 /// ISO 8601 with milliseconds: `2026-11-15T03:18:34.000Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Digit by digit: every answer and every line of the log has one, and a general formatter
-        // takes ten times as long.
+        // Written digit by digit: every response and every log line has a timestamp, and a general
+        // formatter takes ten times as long.
         let civil = self.civil();
         let mut text = *b"0000-00-00T00:00:00.000Z";
         let mut put = |place: std::ops::Range<usize>, number: i64| {
@@ -132,7 +132,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Where the time comes from.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
@@ -147,7 +147,7 @@ impl Clock for SystemClock {
         let now = SystemTime::now();
         let ms = match now.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
-            // The machine's clock was never set.
+            // The system clock is before 1970: it was never set.
             Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
         };
         Timestamp { ms }

@@ -8,7 +8,7 @@ use crate::price::Price;
 
 const PICOS_PER_NANO: i128 = 1000;
 
-/// What was used, at which price.
+/// A number of units and the price of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BillLine {
     pub units: u64,
@@ -58,7 +58,7 @@ impl Bill {
     }
 
     /// The amount of each line, such that they add up to the total: every line is rounded down, and
-    /// the nanos still missing go to the lines that lost most.
+    /// the missing nanos go to the lines with the largest remainders.
     pub fn amounts(&self) -> Result<Vec<Nano>, BillTooLarge> {
         let total = self.total()?;
         let mut nanos = Vec::with_capacity(self.lines.len());

@@ -1,28 +1,28 @@
-//! What a piece of work costs: so much in dollars, or so much in DIEM.
+//! The cost of work in dollars and in DIEM, and paying it with either.
 
 use crate::bill::{Bill, BillLine};
 use crate::currency::Currency;
 use crate::nano::Nano;
 use crate::price::Price;
 
-/// What one unit costs: one token, one character, one second, one image or one piece.
+/// The price of one unit: a token, a character, a second, an image or a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub usd: Price,
     pub diem: Price,
 }
 
-/// What the same work costs in either currency. Bundled credits and VCU pay as dollars do.
+/// The cost of the same work in either currency. Bundled credits and VCU count as dollars.
 ///
-/// It may be paid in part with one and in part with the other: a third of the DIEM pay for a third
-/// of the work, and two thirds of the dollars for the rest.
+/// It may be paid in part with each: a third of the DIEM amount pays for a third of the work, and
+/// two thirds of the dollar amount for the rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     pub usd: Nano,
     pub diem: Nano,
 }
 
-/// What there is to pay with, of each kind.
+/// The funds available in each currency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Means {
     pub usd: Nano,
@@ -32,7 +32,7 @@ pub struct Means {
 impl Rate {
     pub const FREE: Rate = Rate { usd: Price::FREE, diem: Price::FREE };
 
-    /// A DIEM buys what a dollar buys, unless the operator says otherwise.
+    /// The same price in DIEM as in dollars: the default.
     pub const fn at_par(price: Price) -> Rate {
         Rate { usd: price, diem: price }
     }
@@ -45,12 +45,12 @@ impl Rate {
         self.usd == self.diem
     }
 
-    /// The dearer of two in each currency.
+    /// The higher price of the two, in each currency.
     pub fn or_dearer(self, other: Rate) -> Rate {
         Rate { usd: self.usd.max(other.usd), diem: self.diem.max(other.diem) }
     }
 
-    /// What so many units cost.
+    /// The cost of `units` at this rate.
     pub fn cost(self, units: u64) -> Cost {
         Cost::of(&[(units, self)])
     }
@@ -63,7 +63,7 @@ impl Cost {
         Cost { usd: amount, diem: amount }
     }
 
-    /// Units at their rates, rounded once in each currency; the largest amount if it is beyond.
+    /// The sum of units times rates, rounded once in each currency; `Nano::MAX` if it overflows.
     pub fn of(lines: &[(u64, Rate)]) -> Cost {
         let total = |currency| {
             let line = |(units, rate): &(u64, Rate)| BillLine {
@@ -81,13 +81,14 @@ impl Cost {
         if is_diem(currency) { self.diem } else { self.usd }
     }
 
-    /// Nothing is left to pay. What is free in dollars is free.
+    /// True if nothing is left to pay. Work that is free in dollars is free.
     pub const fn is_nothing(self) -> bool {
         !self.usd.is_positive()
     }
 
-    /// What is left after `paid`, which is a share of the work. The share that is left is rounded
-    /// up in the other currency, so that no part of a nano is given away.
+    /// The cost that remains after `paid` in `currency`, which pays for a share of the work. The
+    /// remaining share is rounded up in the other currency, so that no fraction of a nano is given
+    /// away.
     pub fn less(self, paid: Nano, currency: Currency) -> Cost {
         let whole = self.amount_in(currency);
         let left = whole.saturating_sub(paid);
@@ -109,7 +110,7 @@ impl Cost {
         left.is_nothing() || left.usd <= means.usd
     }
 
-    /// The sum in each currency.
+    /// The sum in each currency, saturating.
     pub fn plus(self, other: Cost) -> Cost {
         Cost { usd: self.usd.saturating_add(other.usd), diem: self.diem.saturating_add(other.diem) }
     }
@@ -130,7 +131,7 @@ impl Cost {
     }
 }
 
-/// A DIEM buys what a dollar buys.
+/// Takes the amount as the cost in dollars and in DIEM alike.
 impl From<Nano> for Cost {
     fn from(amount: Nano) -> Cost {
         Cost::at_par(amount)
@@ -152,7 +153,7 @@ const fn is_diem(currency: Currency) -> bool {
     matches!(currency, Currency::Diem)
 }
 
-/// `part` of `whole` of an amount, rounded up. `part` is not above `whole`, which is above zero.
+/// `amount * part / whole`, rounded up. `part` is at most `whole`, which is above zero.
 fn share_up(amount: Nano, part: Nano, whole: Nano) -> Nano {
     let product = i128::from(amount.nanos()) * i128::from(part.nanos());
     let whole = i128::from(whole.nanos());

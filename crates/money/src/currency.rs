@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// What an amount is counted in. One unit of each buys one US dollar's worth of work, unless a
-/// model has a price of its own in DIEM.
+/// The unit of an amount. One unit of each buys one US dollar's worth of work, unless a model has
+/// its own price in DIEM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Currency {
     /// Prepaid dollars; they never expire.

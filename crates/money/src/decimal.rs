@@ -1,8 +1,8 @@
-//! Plain decimals: reading them exactly, and printing them exactly or to a number of digits.
+//! Plain decimals: parses them exactly, and prints them exactly or to a number of digits.
 
 use std::fmt;
 
-/// Why a text is not an amount. The message says what to write instead.
+/// The reason why a text is not an amount. The message says what to write instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountError {
     NotDecimal,
@@ -102,16 +102,15 @@ pub(crate) fn write_shortest(
     f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The digits of any `i128`, a point and a sign.
+/// Bytes for the digits of any `i128`, a point and a sign.
 const TEXT_BYTES_MAX: usize = 48;
 
-/// Writes all `decimals` digits behind the point, and no point if there are none. Every answer
-/// tells amounts, and the standard library's formatting of so large numbers takes several times
-/// as long.
+/// Writes all `decimals` digits after the point, and no point if there are none. Every response has
+/// amounts, and the standard library takes several times as long to format an `i128`.
 fn write_digits(text: &mut [u8; TEXT_BYTES_MAX], value: i128, decimals: u32) -> &str {
     assert!(decimals < 39, "no amount is divided so finely");
     let mut rest = value.unsigned_abs();
-    // From behind, which is the order in which digits come out of a division.
+    // Last digit first, the order in which division yields them.
     let mut places = text.iter_mut().rev();
     let mut put = |byte| {
         if let Some(place) = places.next() {
@@ -135,7 +134,8 @@ fn write_digits(text: &mut [u8; TEXT_BYTES_MAX], value: i128, decimals: u32) -> 
     str::from_utf8(&text[start..]).unwrap_or_default()
 }
 
-/// The last digit. Processors divide 64 bits; more take a function.
+/// Removes and returns the last digit. Divides in 64 bits where possible: 128-bit division is a
+/// function call.
 fn take_digit(number: &mut u128) -> u8 {
     let (left, digit) = match u64::try_from(*number) {
         Ok(small) => (u128::from(small / 10), (small % 10) as u8),
@@ -145,7 +145,7 @@ fn take_digit(number: &mut u128) -> u8 {
     digit
 }
 
-/// `numerator / denominator`, to the nearest whole number and from half-way to the even one.
+/// `numerator / denominator`, rounded to the nearest whole number, half to even.
 pub(crate) fn divide_half_even(numerator: i128, denominator: i128) -> i128 {
     assert!(0 < denominator, "a scale is above zero");
     let floor = numerator.div_euclid(denominator);

@@ -1,12 +1,12 @@
 //! Exact amounts and prices: integers with a unit, and division that says its rounding.
 //!
 //! - [`Nano`] is an amount: whole nano-units (10⁻⁹) of some [`Currency`].
-//! - [`Price`] is what a single unit of work costs, in whole pico-units (10⁻¹²).
+//! - [`Price`] is the price of a single unit of work, in whole pico-units (10⁻¹²).
 //! - [`Bill`] multiplies units by prices, adds them up exactly and rounds once.
 //! - [`Cost`] is a bill's total in dollars and in DIEM, whose prices ([`Rate`]) may differ.
-//! - [`spread`] lays the lines of a bill over the purses that paid for it.
+//! - [`spread`] distributes the lines of a bill over the lots that paid for it.
 //!
-//! There are no floats here but the one division in `float`, which is for writing JSON.
+//! The only float arithmetic is the division in `float`, for writing JSON numbers.
 
 #![deny(clippy::float_arithmetic)]
 

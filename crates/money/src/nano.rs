@@ -10,8 +10,8 @@ pub(crate) const DECIMALS: u32 = 9;
 
 /// An amount in nano-units (10⁻⁹) of a currency that the context names. Never a fraction.
 ///
-/// Amounts may be negative, because a difference is an amount too; what a person or a peer sends
-/// is read by [`Nano::parse`], which refuses a sign.
+/// Amounts may be negative, because a difference is an amount too; input is read by
+/// [`Nano::parse`], which refuses a sign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nano {
     nanos: i64,
@@ -35,12 +35,12 @@ impl Nano {
         self.nanos
     }
 
-    /// Reads a plain decimal of zero or more, such as `10`, `10.00` or `0.000000001`.
+    /// Parses a plain decimal of zero or more, such as `10`, `10.00` or `0.000000001`.
     pub fn parse(text: &str) -> Result<Nano, AmountError> {
         decimal::parse(text, DECIMALS).map(Nano::from_nanos)
     }
 
-    /// Reads a plain decimal above zero.
+    /// Parses a plain decimal above zero.
     pub fn parse_positive(text: &str) -> Result<Nano, AmountError> {
         let amount = Nano::parse(text)?;
         if amount == Nano::ZERO {
@@ -69,7 +69,7 @@ impl Nano {
         self.nanos.checked_neg().map(Nano::from_nanos)
     }
 
-    /// The sum, held at the largest amount instead of overflowing: for comparing with a limit.
+    /// The sum, or the largest amount instead of an overflow: for comparing with a limit.
     pub const fn saturating_add(self, other: Nano) -> Nano {
         Nano { nanos: self.nanos.saturating_add(other.nanos) }
     }
@@ -78,7 +78,7 @@ impl Nano {
         Nano { nanos: self.nanos.saturating_sub(other.nanos) }
     }
 
-    /// The sum of all, or none if it does not fit.
+    /// The sum of all amounts; None if it overflows.
     pub fn sum(amounts: impl IntoIterator<Item = Nano>) -> Option<Nano> {
         let mut total = 0_i128;
         for amount in amounts {
@@ -87,14 +87,14 @@ impl Nano {
         i64::try_from(total).ok().map(Nano::from_nanos)
     }
 
-    /// The amount with exactly `decimals` digits after the point, rounded half to even. This is
-    /// for showing only: the ledger keeps every digit.
+    /// The amount with exactly `decimals` digits after the point, rounded half to even. For display
+    /// only: the ledger keeps every digit.
     pub const fn fixed(self, decimals: u32) -> Fixed {
         Fixed::new(self.nanos, DECIMALS, decimals)
     }
 
-    /// The amount as a JSON number. Printed in its shortest form it shows every digit exactly, as
-    /// long as it is below 2²³ (8,388,608) units; from there on doubles are more than a nano apart.
+    /// The amount as a JSON number. Its shortest form shows every digit exactly while it is below
+    /// 2²³ (8,388,608) units; above that, doubles are more than a nano apart.
     pub fn as_f64(self) -> f64 {
         float::scaled_down(self.nanos, DECIMALS)
     }

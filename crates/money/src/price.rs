@@ -1,4 +1,4 @@
-//! What a single unit of work costs.
+//! The price of a single unit of work.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct Price {
     picos: i64,
 }
 
-/// How many units a written price is for.
+/// The number of units that a written price is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Per {
     One,
@@ -25,7 +25,7 @@ pub enum Per {
 }
 
 impl Per {
-    /// Zeros of the number of units.
+    /// The decimal exponent of the number of units.
     const fn zeros(self) -> u32 {
         match self {
             Per::One => 0,
@@ -38,7 +38,7 @@ impl Per {
 impl Price {
     pub const FREE: Price = Price { picos: 0 };
 
-    /// None if `picos` is below zero: nobody is paid for using the service.
+    /// None if `picos` is below zero: a price is never negative.
     pub fn from_picos(picos: i64) -> Option<Price> {
         let is_price = 0 <= picos;
         is_price.then_some(Price { picos })
@@ -49,7 +49,7 @@ impl Price {
         nanos.checked_mul(1000).and_then(Price::from_picos)
     }
 
-    /// Twice the price; the largest there is if that is more.
+    /// Twice the price, saturating at the largest price.
     pub fn doubled(self) -> Price {
         Price { picos: self.picos.saturating_mul(2) }
     }
@@ -58,7 +58,7 @@ impl Price {
         self.picos
     }
 
-    /// Reads a plain decimal that is the price of `per` units, such as `0.70` per million.
+    /// Parses a plain decimal that is the price of `per` units, such as `0.70` per million.
     pub fn parse(text: &str, per: Per) -> Result<Price, AmountError> {
         let picos = decimal::parse(text, DECIMALS - per.zeros())?;
         Ok(Price { picos })

@@ -1,4 +1,4 @@
-//! Laying one list of amounts over another with the same sum.
+//! Distributes one list of amounts over another with the same sum.
 
 use crate::nano::Nano;
 
@@ -10,9 +10,9 @@ pub struct Share {
     pub amount: Nano,
 }
 
-/// Pairs the rows of a bill with the columns that paid it, in order: each row is paid by the first
-/// columns that have something left. The shares of a row add up to the row and those of a column
-/// to the column; if one side is smaller, the rest of the other side is not in any share.
+/// Assigns the rows of a bill to the columns that paid it, in order: each row is paid by the first
+/// columns that have something left. The shares of a row add up to the row and those of a column to
+/// the column; if one side is smaller, the rest of the other side is in no share.
 ///
 /// An amount of zero or less has no share.
 pub fn spread(rows: &[Nano], columns: &[Nano]) -> Vec<Share> {

@@ -113,9 +113,9 @@ fn a_price_is_exact_per_one_thousand_and_million() {
 fn a_bill_rounds_once_and_its_lines_add_up() {
     check_bill(&[], 0, &[]);
     check_bill(&[(20, 625_000)], 12_500, &[12_500]);
-    // Three thirds of a nano make one, which the first of the equal lines gets.
+    // Three thirds of a nano make one, which goes to the line with the largest remainder.
     check_bill(&[(1, 333), (1, 333), (1, 334)], 1, &[0, 0, 1]);
-    // Half a nano goes to the even side: down here, up there.
+    // Half a nano rounds to even: down in the first case, up in the second.
     check_bill(&[(1, 500)], 0, &[0]);
     check_bill(&[(1, 1_500)], 2, &[2]);
     check_bill(&[(1, 250), (1, 250)], 0, &[0, 0]);
@@ -310,7 +310,7 @@ proptest! {
         }
     }
 
-    /// Whatever covers a cost covers each smaller one, step by step.
+    /// Means that pay for a cost also pay for each smaller one, after every partial payment.
     #[test]
     fn a_smaller_cost_never_leaves_more(
         usd in 1_i64..1 << 50, diem in 1_i64..1 << 50,

@@ -20,11 +20,11 @@ use crate::payee::payee_of;
 use crate::payments::{Desk, Elsewhere};
 use crate::settler::{Decline, Moved, Order, Preparation, Prepared, Setback, Sighting};
 
-/// The word for a claim that was given up before anything was sent for it.
+/// The reason stored with a claim that ended before anything was sent for it.
 const INTERRUPTED: &str = "interrupted";
 
 impl Desk {
-    /// Settles a payment from wherever its claim is.
+    /// Settles a payment, continuing from the state of its claim.
     pub(crate) async fn settle(&self, order: Order) -> Outcome {
         let claim = self.claim_of(&order);
         let found = self.store.claim(claim.id).await.map_err(unavailable)?;
@@ -34,12 +34,12 @@ impl Desk {
             ClaimState::Submitted | ClaimState::Unknown => {
                 self.pick_up(found, self.deadline()).await
             }
-            // Nothing was sent for it: it is taken up as it is now.
+            // Nothing was sent for it: fail it, and begin anew with the current payment.
             ClaimState::Verified => {
                 self.give_up(&found, INTERRUPTED).await?;
                 self.begin(claim, order).await
             }
-            // What was sent for it may have moved the money after all.
+            // A transaction that was sent for it may have moved the money after all.
             ClaimState::Failed if found.was_sent() => match self.ask_about(&found).await? {
                 Sighting::Moved(moved) => self.credit_late(&found, moved).await,
                 _ => self.begin(claim, order).await,
@@ -48,9 +48,9 @@ impl Desk {
         }
     }
 
-    /// Goes on with a claim that nobody waits for: after a restart, or after waiting ended. It is
-    /// read here, where nobody else can be at work on it: whoever listed it may have seen it before
-    /// it was sent.
+    /// Continues a claim that no request waits for: after a restart, or after a request timed out.
+    /// Reads the claim here, where no other task can be processing it: a copy from an earlier
+    /// listing may be from before it was sent.
     pub(crate) async fn resume(&self, claim: ClaimId) -> Outcome {
         let found = self.store.claim(claim).await.map_err(unavailable)?;
         let claim = found.ok_or(TopUpRefused::Failed)?;
@@ -67,14 +67,14 @@ impl Desk {
         }
     }
 
-    /// Goes on with a claim that was sent, or was about to be when its process died: then it is
-    /// sent now, which does no harm to one that was.
+    /// Continues a claim that was sent, or was about to be sent when its process died. Sends it
+    /// again, which is harmless if it was sent before.
     pub(crate) async fn pick_up(&self, mut claim: Claim, deadline: Timestamp) -> Outcome {
         match self.look(&claim).await {
             Sighting::Waiting { .. } => {
                 self.replace_if_stuck(&mut claim).await?;
                 let sent = self.settler.send(&claim).await;
-                // That a node turns it down now says nothing about the first time.
+                // A rejection by the node now says nothing about the first attempt.
                 if let Ok(Sighting::Moved(moved)) = sent {
                     return self.credit(&claim, moved).await;
                 }
@@ -120,7 +120,7 @@ impl Desk {
         }
     }
 
-    /// Looks at the chain until it has an answer or the time is up.
+    /// Polls the chain until it has an answer or the deadline is reached.
     async fn follow(&self, mut claim: Claim, deadline: Timestamp) -> Outcome {
         loop {
             match self.look(&claim).await {
@@ -140,8 +140,9 @@ impl Desk {
         }
     }
 
-    /// Puts something dearer into a claim whose transaction was not mined in time. It is on disk
-    /// before it is sent, with the name of what it replaces: either may be mined.
+    /// Replaces the claim's transaction with one that pays a higher fee if it was not mined in
+    /// time. The new one is on disk before it is sent, with the hash of the one it replaces: either
+    /// may be mined.
     async fn replace_if_stuck(&self, claim: &mut Claim) -> Result<bool, TopUpRefused> {
         let now = self.clock.now();
         let is_due = claim.sent_at.is_some_and(|at| self.policy.replace_after <= now.since(at));
@@ -179,7 +180,8 @@ impl Desk {
         }
     }
 
-    /// The credit and the end of the claim are one transaction; its name follows from the payment.
+    /// Credits the payment and ends the claim in one transaction; the entry id is derived from the
+    /// claim.
     pub(crate) async fn credit(&self, claim: &Claim, moved: Moved) -> Outcome {
         let pending = || pending(claim, Some(moved.transaction.clone()));
         let network = Network::parse(&claim.network).ok_or_else(pending)?;
@@ -214,7 +216,7 @@ impl Desk {
         self.settled(&claim.ok_or(TopUpRefused::Unavailable)?).await
     }
 
-    /// The address of an owner's home and the client for it, if it is another node.
+    /// The client and address of the owner's home, if that is another node.
     async fn node_of(
         &self,
         owner: OwnerId,
@@ -259,7 +261,7 @@ impl Desk {
         self.commit(vec![self.step(claim, step)]).await
     }
 
-    /// A step from the state that the claim is known to be in.
+    /// A write that advances the claim from its known state.
     pub(crate) fn step(&self, claim: &Claim, step: ClaimStep) -> Write {
         let (from, at) = (claim.state, self.clock.now());
         Write::AdvanceClaim { claim: claim.id, from, step, at }
@@ -315,8 +317,8 @@ impl Desk {
     }
 }
 
-/// A payment is credited under a name of its own, so the journal refuses a second credit even if
-/// the claim were lost.
+/// The entry id of a payment's credit, derived from the claim, so that the journal refuses a second
+/// credit even if the claim were lost.
 fn entry_of(claim: ClaimId) -> EntryId {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&claim.0[..16]);

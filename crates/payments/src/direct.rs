@@ -1,4 +1,4 @@
-//! Settling from here: our own keys send the payments and pay for it.
+//! Settles payments directly: our own keys send the transactions and pay the fees.
 
 use std::time::Duration;
 
@@ -15,24 +15,24 @@ pub struct Direct {
     pub(crate) solana: Option<Cosigner>,
 }
 
-/// How to settle on an EVM chain.
+/// Settings for an EVM chain.
 pub struct EvmSetup<'a> {
     pub nodes: EvmNodes<'a>,
-    /// 0x and 64 digits.
+    /// 0x and 64 hexadecimal digits.
     pub relayer_key: &'a str,
-    /// In the chain's smallest unit, for each unit of gas.
+    /// Per unit of gas, in the chain's smallest unit.
     pub gas_price_max: u128,
-    /// In the same unit, for all transactions of an hour.
+    /// For all transactions within an hour, in the chain's smallest unit.
     pub gas_max_per_hour: u128,
-    /// How long a transaction may wait to be mined before more is offered for it.
+    /// Time that a transaction may wait to be mined before its fee is raised.
     pub replace_after: Duration,
 }
 
-/// How to settle on Solana.
+/// Settings for Solana.
 pub struct SolanaSetup<'a> {
     pub node: SolanaNode<'a>,
     pub fee_payer_key: &'a str,
-    /// In lamports, for all transactions of an hour.
+    /// For all transactions within an hour, in lamports.
     pub fees_max_per_hour: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Payments on an EVM chain: what the chain says of them, and the relayer that sends them.
+//! Payments on an EVM chain: queries of the chain, and the relayer that sends transactions.
 
 mod chain;
 mod fees;

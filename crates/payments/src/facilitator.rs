@@ -1,7 +1,7 @@
-//! Settling through a facilitator: a service that puts payments on their chains for us.
+//! Settles payments through a facilitator: a service that sends them to their chains for us.
 //!
 //! Its answers are not trusted: a payment that it reports is looked up on the chain before it is
-//! credited, and one that it does not answer for is searched there.
+//! credited, and if it gives no answer the chain is searched for the payment.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::settler::{
 };
 use crate::solana::{NEWEST, SolanaChain, SolanaNode};
 
-/// The reference facilitator waits half a minute for its chain.
+/// The reference facilitator waits 30 s for its chain.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(50);
 
 pub struct Facilitator {
@@ -27,7 +27,7 @@ pub struct Facilitator {
     pub(crate) solana: Option<SolanaChain>,
 }
 
-/// The nodes by which the facilitator's word is checked.
+/// Our own nodes, which the facilitator's answers are checked against.
 pub struct Witnesses<'a> {
     pub evm: Option<EvmNodes<'a>>,
     pub solana: Option<SolanaNode<'a>>,
@@ -42,7 +42,7 @@ impl Facilitator {
         Ok(Facilitator { server, evm: evm.transpose()?, solana: solana.transpose()? })
     }
 
-    /// What it can settle, as it tells.
+    /// The facilitator's answer to `/supported`.
     pub(crate) async fn supported(&self) -> Result<Value, Setback> {
         Ok(self.server.beneath("supported").get("facilitator /supported").await?.body)
     }
@@ -59,7 +59,8 @@ impl Facilitator {
         Err(declined(verified.invalid_reason).into())
     }
 
-    /// Asks for the settlement, and reads what came of it from the chain.
+    /// Requests the settlement. Whatever the facilitator reports, the result is looked up on the
+    /// chain later.
     async fn settle(&self, claim: &Claim) -> Result<Sighting, Setback> {
         let payment: Value = serde_json::from_str(&claim.payment)
             .map_err(|_| Setback::unable("the claim's payment cannot be read"))?;
@@ -172,8 +173,8 @@ struct Settled {
     error_reason: Option<String>,
 }
 
-/// Reasons that a facilitator gives after checking a payment and before sending it. All others may
-/// come after it was sent.
+/// True for reasons that a facilitator gives before it sends a payment. All others may come after
+/// it was sent.
 fn is_refusal(reason: &str) -> bool {
     let is_of_the_payload = reason.starts_with("invalid_exact_evm_payload")
         || reason.starts_with("invalid_exact_svm_payload");
@@ -191,7 +192,7 @@ fn declined(reason: Option<String>) -> Decline {
     Decline::new(reason, message)
 }
 
-/// Whether a text can be the name of a transaction on either chain.
+/// True if a text can be a transaction id on either chain.
 fn is_name(text: &str) -> bool {
     let is_short = !text.is_empty() && text.len() <= 90;
     is_short && text.bytes().all(|byte| byte.is_ascii_alphanumeric())

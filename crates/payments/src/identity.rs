@@ -1,7 +1,7 @@
 //! Checks that a node serves the chain that it is configured for.
 //!
-//! What an address leads to can change, so the node is asked for its chain at first and then once a
-//! minute, before anything is sent to it or believed.
+//! The server behind an address can change, so the node's chain is checked at first and then once a
+//! minute, before anything is sent to it or trusted.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use tokio::time::Instant;
 
 use crate::settler::Setback;
 
-/// How long a node's word about its chain is believed.
+/// Time for which a check is valid.
 const BELIEVED: Duration = Duration::from_secs(60);
 
-/// The chain that a node should serve.
+/// The chain that a node should serve, and when that was last confirmed.
 #[derive(Debug)]
 pub(crate) struct Identity {
-    /// As operators know it, such as `chain 8453`.
+    /// Its name for operators, such as `chain 8453`.
     expected: String,
-    /// A `std::sync::Mutex`: it is held for a moment and never across an await.
+    /// A `std::sync::Mutex`: held briefly and never across an await.
     confirmed: Mutex<Option<Instant>>,
 }
 
@@ -27,13 +27,13 @@ impl Identity {
         Identity { expected, confirmed: Mutex::default() }
     }
 
-    /// Whether the node has to be asked.
+    /// True if the node has to be checked.
     pub(crate) fn is_due(&self) -> bool {
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
         confirmed.is_none_or(|at| BELIEVED <= at.elapsed())
     }
 
-    /// Notes what a node says that it serves. Nothing is done with one that serves another chain.
+    /// Records the result of a check. An error, which is logged, if the node serves another chain.
     pub(crate) fn judge(&self, served: &str, is_right: bool) -> Result<(), Setback> {
         let mut confirmed = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
         if is_right {

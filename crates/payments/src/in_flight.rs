@@ -10,12 +10,13 @@ use tokio_util::task::TaskTracker;
 
 use crate::outcome::{Settled, TopUpRefused};
 
-/// Payments that may be processed at once. Each costs a few requests to a node.
+/// Payments processed concurrently. Each costs a few requests to a node.
 pub(crate) const IN_FLIGHT_MAX: usize = 256;
 
 pub(crate) type Outcome = Result<Settled, TopUpRefused>;
 
-/// The work is a task of its own, so a client that hangs up stops nothing.
+/// Payments in progress. Each is a task of its own, so that a client that disconnects stops
+/// nothing.
 #[derive(Clone)]
 pub(crate) struct InFlightPayments {
     tasks: TaskTracker,
@@ -31,7 +32,7 @@ impl InFlightPayments {
         self.under_way.is_under_way(&claim)
     }
 
-    /// Joins the steps of a claim, or starts them. None if there is no room for another one.
+    /// Joins the task of a claim, or starts it. None if too many are in progress.
     pub(crate) fn join<F>(
         &self,
         claim: ClaimId,

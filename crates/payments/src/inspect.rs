@@ -1,4 +1,4 @@
-//! Checks that everything that settling needs works, before a payment fails for it.
+//! Checks everything that settling needs, before a payment fails because of it.
 
 use moment::Timestamp;
 use serde_json::Value;
@@ -11,16 +11,17 @@ use crate::facilitator::Facilitator;
 use crate::settler::Setback;
 use crate::solana::{Cosigner, SolanaChain};
 
-/// A chain's newest block is seconds old, so a larger difference is our clock's or a stuck node's.
+/// A chain's newest block is seconds old, so a larger difference is due to our clock or a stuck
+/// node.
 const SKEW_S_MAX: u64 = 60;
-/// Enough for some hundred payments at the fees of 2026: below it is time to refill.
+/// Enough for some hundred payments at the fees of 2026; below this it is time to refill.
 const RELAYER_COINS_LOW: u128 = 100_000_000_000_000;
 const FEE_PAYER_LAMPORTS_LOW: u64 = 5_000_000;
 
-/// What one check found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The setting that it is about, such as `x402.evm_rpc_url`.
+    /// The setting that was checked, such as `x402.evm_rpc_url`.
     pub about: &'static str,
     pub found: String,
     pub remedy: Remedy,
@@ -28,11 +29,11 @@ pub struct Finding {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
-    /// All is well.
+    /// Nothing to do.
     None,
-    /// Payments go through, and something should be done soon.
+    /// Payments work, and something should be done soon.
     Advised(String),
-    /// Payments do not go through until something is done.
+    /// Payments fail until something is done.
     Needed(String),
 }
 
@@ -100,7 +101,8 @@ async fn evm_chain(chain: &EvmChain, terms: &EvmTerms, now: Timestamp) -> Vec<Fi
     findings
 }
 
-/// Authorizations are valid by the chain's time, and judged by ours.
+/// Compares our clock with the chain's: authorizations are valid by the chain's time, and we verify
+/// them by ours.
 fn skew(now: Timestamp, block_s: u64) -> Finding {
     const CLOCK: &str = "x402 clock";
     let now_s = u64::try_from(now.seconds()).unwrap_or(0);
@@ -171,7 +173,7 @@ async fn fee_payer_funds(cosigner: &Cosigner) -> Finding {
     }
 }
 
-/// Whether a facilitator settles what the terms offer, and with which fee payer.
+/// Checks that a facilitator settles what the terms offer, and compares its fee payer.
 fn support(supported: &Value, terms: &PaymentTerms) -> Vec<Finding> {
     const FACILITATOR: &str = "x402.facilitator_url";
     let kinds = supported["kinds"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A server that the operator named and that answers in JSON: a chain's node, or a facilitator.
+//! A client for a JSON server that the operator configured: a chain's node, or a facilitator.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,20 +11,21 @@ use url::Url;
 
 use crate::node::CallError;
 
-/// Receipts and simulations are far below this.
+/// Largest response; receipts and simulations are far below this.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Payments are rare: a connection is kept for the calls of one of them.
+/// Time that an idle connection is kept. Payments are rare: one is reused for the calls of a
+/// payment.
 const IDLE_MAX: Duration = Duration::from_secs(90);
 
-/// The address may hold a key, so it is in no message.
+/// A server and its URL. The URL may contain a key, so no message shows it.
 pub(crate) struct JsonServer {
     client: Client,
     target: Target,
     answer_timeout: Duration,
 }
 
-/// An answer, whatever its status.
+/// A response of any status.
 pub(crate) struct JsonAnswer {
     pub(crate) status: u16,
     pub(crate) body: Value,
@@ -41,7 +42,7 @@ impl JsonServer {
         Ok(JsonServer { client, target, answer_timeout })
     }
 
-    /// An address under this one, over the same connections.
+    /// The same server with `path` appended to the URL, over the same connections.
     pub(crate) fn beneath(&self, path: &'static str) -> JsonServer {
         let (client, target) = (self.client.clone(), self.target.beneath(path));
         JsonServer { client, target, answer_timeout: self.answer_timeout }

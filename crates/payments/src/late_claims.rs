@@ -1,4 +1,4 @@
-//! Claims that failed, and are credited if the money arrives after all.
+//! Failed claims, which are credited if the money arrives after all.
 
 use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment};
 use store::write::Write;
@@ -10,18 +10,18 @@ use crate::outcome::TopUpRefused;
 use crate::payments::Desk;
 use crate::settler::{Moved, Sighting};
 
-/// The word for a claim that the operator gave up.
+/// The reason stored with a claim that the operator gave up.
 const WRITTEN_OFF: &str = "written_off";
 
 impl Desk {
-    /// The result of a payment that is too late to be settled, if there is one.
+    /// The result of an expired payment, if it was claimed before; otherwise `refusal`.
     pub(crate) async fn recall(&self, claim: ClaimId, refusal: PaymentRefusal) -> Outcome {
         let found = self.store.claim(claim).await.map_err(unavailable)?;
         match found {
             Some(found) if found.state == ClaimState::Credited => self.settled(&found).await,
             Some(found) if is_sent(&found) => self.pick_up(found, self.deadline()).await,
-            // A payer that hears that it expired signs another one. So it must be certain that this
-            // one has paid nothing, no matter who sent it to the chain.
+            // A payer whose payment is refused as expired signs another one. So it must be certain
+            // that this one has paid nothing, whichever account sent it to the chain.
             Some(found) if found.state == ClaimState::Failed => {
                 match self.ask_about(&found).await? {
                     Sighting::Moved(moved) => self.credit_late(&found, moved).await,
@@ -33,7 +33,7 @@ impl Desk {
         }
     }
 
-    /// Asks the chain about a claim once more, whatever state it is in. What is credited stays so.
+    /// Looks up a claim on the chain again, in any state. A credited claim stays credited.
     pub(crate) async fn ask_again(&self, claim: ClaimId) -> Outcome {
         let found = self.store.claim(claim).await.map_err(unavailable)?;
         let found = found.ok_or(TopUpRefused::Failed)?;
@@ -47,7 +47,7 @@ impl Desk {
         }
     }
 
-    /// Gives a claim up by the operator's word, from the state that it was seen in.
+    /// Fails a claim on the operator's command, from the state that it was read in.
     pub(crate) async fn abandon(&self, claim: ClaimId, also: Vec<Write>) -> Outcome {
         let found = self.store.claim(claim).await.map_err(unavailable)?;
         let found = found.ok_or(TopUpRefused::Failed)?;
@@ -57,8 +57,8 @@ impl Desk {
         Err(TopUpRefused::Failed)
     }
 
-    /// The money of a claim that had failed is here. That is written down first: if it cannot be
-    /// credited now, the books tell of it until it is.
+    /// Credits the money of a failed claim. Its arrival is stored first: if it cannot be credited
+    /// now, the books show it until it is.
     pub(crate) async fn credit_late(&self, claim: &Claim, moved: Moved) -> Outcome {
         let received = ReceivedPayment {
             transaction: moved.transaction.clone(),
@@ -74,7 +74,7 @@ impl Desk {
         self.credit(claim, moved).await
     }
 
-    /// What the chain says, and nothing where it says nothing.
+    /// The state of a claim on the chain; Unavailable if the lookup fails.
     pub(crate) async fn ask_about(&self, claim: &Claim) -> Result<Sighting, TopUpRefused> {
         self.settler.look(claim).await.map_err(|setback| {
             tracing::warn!(cause = %setback, "a payment could not be looked up: {setback}");

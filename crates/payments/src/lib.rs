@@ -1,23 +1,24 @@
-//! Payments that reach their chain exactly once.
+//! Payments that are settled on their chain exactly once.
 //!
-//! [`Payments::top_up`] takes a payment header and answers when the money is in the ledger, or says
-//! why it is not. In between, the payment is a claim in the store: opened before the chain is asked
-//! anything, with what is sent in it before it is sent, and credited in one transaction with the
-//! ledger. Whatever is unfinished after a crash, [`Payments::reconcile`] asks the chain about.
+//! [`Payments::top_up`] takes a payment header and returns when the money is in the ledger, or says
+//! why it is not. In between, the payment is a claim in the store: opened before the chain is
+//! queried, holding each transaction before it is sent, and credited in one transaction with the
+//! ledger. After a crash, [`Payments::reconcile`] looks up the unfinished claims on the chain.
 //!
-//! Where to look:
-//! - `payments`: what the rest of the service calls. `outcome`: what it gets.
+//! Map of the modules:
+//! - `payments`: the interface for the rest of the service. `outcome`: its results.
 //! - `claim_steps`: the steps of one claim. `late_claims`: failed claims that are paid after all.
 //!   `in_flight`: each payment is processed once, however many requests wait for it.
-//! - `reconcile`: claims that nobody waits for. `recheck`: whether credited ones are still there.
-//!   `payee`: whose money it becomes.
-//! - `settler`: what a way to settle must do. `direct`: from here, with keys of our own.
-//!   `facilitator`: by a service that does it for us.
-//! - `inspect`: whether all that settling needs is as it should be.
-//! - `evm`, `solana`: what the chains are asked and sent. `node`, `json_server`: how. `identity`:
-//!   that it is the right chain. `spending`: what our own keys may pay in fees.
+//! - `reconcile`: claims that no request waits for. `recheck`: looks up credited ones again.
+//!   `payee`: the owner that a payment is credited to.
+//! - `settler`: the interface for sending payments. `direct`: with keys of our own.
+//!   `facilitator`: through a service that does it for us.
+//! - `inspect`: checks everything that settling needs.
+//! - `evm`, `solana`: the queries and transactions of each chain. `node`, `json_server`: the
+//!   clients. `identity`: checks that a node serves the right chain. `spending`: limits the fees of
+//!   our own keys.
 //! - `unsigned`: transactions for wallets in a browser to sign.
-//! - `stakes`: what wallets have staked, which is no payment.
+//! - `stakes`: the stakes of wallets, which are not payments.
 
 mod claim_steps;
 mod direct;

@@ -1,4 +1,4 @@
-//! A chain node: JSON-RPC over HTTP, without a word about its address.
+//! A chain node: JSON-RPC over HTTP. No message shows its URL.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,21 +11,21 @@ use crate::settler::Setback;
 
 const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Why there is no answer.
+/// The reason why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum CallError {
-    /// No connection was made, so nothing was done.
+    /// No connection was made, so the call was not executed.
     #[error("{what} cannot be reached: {cause}")]
     Unreached { what: &'static str, cause: String },
-    /// It may have been done.
+    /// The call may have been executed.
     #[error("{what} gave no answer: {cause}")]
     Lost { what: &'static str, cause: String },
-    /// The node understood and said no.
+    /// The node answered with an error.
     #[error("the node refused {what}: {message}")]
     Refused { what: &'static str, code: i64, message: String, data: Value },
 }
 
-/// What nodes say when a contract has run and said no; geth has a code for it.
+/// Error codes and words of nodes for a contract that reverted; geth has a code for it.
 const REVERT_CODE: i64 = 3;
 const REVERT_WORDS: [&str; 3] = ["revert", "invalid opcode", "bad instruction"];
 
@@ -34,8 +34,8 @@ impl CallError {
         CallError::Lost { what, cause: cause.to_string() }
     }
 
-    /// Whether a contract ran and said no. Every other refusal is the node's own: it is throttled,
-    /// behind, or does not like the question, and says nothing about the chain.
+    /// True if a contract ran and reverted. Every other refusal is the node's own: it is throttled,
+    /// behind, or rejects the query, and says nothing about the chain.
     pub(crate) fn is_revert(&self) -> bool {
         let CallError::Refused { code, message, data, .. } = self else { return false };
         let said = format!("{message} {data}").to_lowercase();
@@ -54,7 +54,7 @@ impl Node {
         Ok(Node { server: JsonServer::new(url, CALL_TIMEOUT)?, calls: AtomicU64::new(1) })
     }
 
-    /// Calls a method and gives its result, which may be null.
+    /// Calls a method and returns its result, which may be null.
     pub(crate) async fn call(
         &self,
         method: &'static str,
@@ -73,7 +73,7 @@ impl Node {
     }
 }
 
-/// Reads a node's `error`, which should be an object and may be anything.
+/// Decodes a node's `error`, which should be an object and may be any JSON.
 fn refusal(what: &'static str, error: &Value) -> CallError {
     let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
     let message = message.unwrap_or("no reason given").to_owned();

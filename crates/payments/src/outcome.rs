@@ -10,50 +10,51 @@ use crate::settler::Decline;
 /// A payment that is on its chain and in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settled {
-    /// `pay_` and 40 digits: the same however often the payment is sent.
+    /// `pay_` and 40 hexadecimal digits, derived from the payment: the same each time it is sent.
     pub payment_id: String,
-    /// In its canonical form.
+    /// The payer's address in its canonical form.
     pub payer: String,
-    /// Whose balance it went to.
+    /// The owner that was credited.
     pub owner: OwnerId,
     /// In CAIP-2 form.
     pub network: String,
     pub transaction: String,
-    /// What moved, and was credited.
+    /// The amount that moved on the chain and was credited.
     pub amount: Nano,
-    /// The owner's dollars now.
+    /// The owner's USD balance after the credit.
     pub balance: Nano,
 }
 
-/// Why a payment is not, or not yet, in the ledger.
+/// The reason why a payment is not, or not yet, in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TopUpRefused {
-    /// It does not keep the terms. Nothing was claimed or sent.
+    /// The payment does not meet the terms. Nothing was claimed or sent.
     #[error(transparent)]
     Payment(#[from] PaymentRefusal),
-    /// The chain will not carry it out. Nothing moved, and the claim is released.
+    /// The chain will not execute the payment. Nothing moved, and the claim is released.
     #[error(transparent)]
     Declined(#[from] Decline),
-    /// It was sent, and the chain has not answered. It will be credited when it does: sending the
-    /// same payment again asks for the result, and a new payment would pay twice.
+    /// The payment was sent and is not confirmed yet. It will be credited once it is: sending the
+    /// same payment again returns the result, and a new payment would pay twice.
     #[error(
         "The payment was sent and is not confirmed yet. It will be credited once it is: send the \
          same payment again to see the result, and do not sign a new one"
     )]
     Pending { network: String, payer: String, transaction: Option<String> },
-    /// It could not be sent, for a reason of ours. Nothing moved, and the claim is released.
+    /// The payment could not be sent, for a reason on our side. Nothing moved, and the claim is
+    /// released.
     #[error("The payment could not be settled and nothing was charged: send it again in a moment")]
     Failed,
     /// Too many payments are being processed.
     #[error("Too many payments are being settled: send it again in a moment")]
     Busy,
-    /// The store or the ledger does not answer. Sending the same payment again is safe.
+    /// The store or the ledger is unavailable. Sending the same payment again is safe.
     #[error("Payments cannot be recorded at the moment: send the same payment again later")]
     Unavailable,
 }
 
 impl TopUpRefused {
-    /// The code in `error`.
+    /// The value of `error` in the response.
     pub fn code(&self) -> &'static str {
         match self {
             TopUpRefused::Payment(refusal) => refusal.code(),
@@ -64,7 +65,7 @@ impl TopUpRefused {
         }
     }
 
-    /// The protocol's own word for it, which goes to `details.reason` and to `errorReason`.
+    /// The x402 reason, for `details.reason` and `errorReason`.
     pub fn reason(&self) -> &str {
         match self {
             TopUpRefused::Payment(refusal) => refusal.reason(),
@@ -75,7 +76,7 @@ impl TopUpRefused {
         }
     }
 
-    /// The transaction to look for, where one was sent.
+    /// The id of the transaction that was sent, if any.
     pub fn transaction(&self) -> Option<&str> {
         match self {
             TopUpRefused::Pending { transaction, .. } => transaction.as_deref(),
@@ -83,17 +84,17 @@ impl TopUpRefused {
         }
     }
 
-    /// Whether the payment itself is at fault, rather than us or the moment.
+    /// True if the payment itself is at fault.
     pub fn is_payers_fault(&self) -> bool {
         matches!(self, TopUpRefused::Payment(_) | TopUpRefused::Declined(_))
     }
 
-    /// Whether it is we who do not know or cannot do it now.
+    /// True if the cause is on our side and a retry may succeed.
     pub(crate) fn is_ours(&self) -> bool {
         matches!(self, TopUpRefused::Busy | TopUpRefused::Unavailable)
     }
 
-    /// Whether nothing more will come of it by itself.
+    /// True if the outcome will not change by itself.
     pub(crate) fn is_final(&self) -> bool {
         matches!(self, TopUpRefused::Payment(_) | TopUpRefused::Declined(_) | TopUpRefused::Failed)
     }

@@ -1,4 +1,4 @@
-//! Whose balance a wallet's money goes to.
+//! Finds the owner whose balance a wallet's payment is credited to.
 
 use access::wallets;
 use credits::OwnerId;
@@ -8,10 +8,10 @@ use store::error::StoreError;
 use store::write::{Group, Write};
 use wallet::WalletAddress;
 
-/// A wallet is linked once, so the second look finds the account.
+/// Attempts. A wallet is linked only once, so the second lookup finds the account.
 const LOOKS_MAX: usize = 3;
 
-/// The owner that a wallet spends as, which has a row from now on: the ledger needs one.
+/// Returns the owner that a wallet spends as, and creates its row if missing: the ledger needs one.
 pub(crate) async fn payee_of(
     store: &dyn Store,
     wallet: WalletAddress,
@@ -21,7 +21,7 @@ pub(crate) async fn payee_of(
         let owner = wallets::owner(store, wallet, now).await?;
         let id = owner.id;
         match store.commit(Group::of(Write::EnsureOwner(owner))).await {
-            // It was linked to an account between the two.
+            // The wallet was linked to an account between the two steps.
             Err(StoreError::Missing(_)) => {}
             ensured => return ensured.map(|()| id),
         }

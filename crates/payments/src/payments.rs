@@ -1,4 +1,4 @@
-//! What the rest of the service calls: terms to offer, payments to settle, contracts to ask.
+//! The interface for the rest of the service: payment terms, settlement and contract signatures.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use crate::in_flight::InFlightPayments;
 use crate::outcome::{Settled, TopUpRefused};
 use crate::settler::{Order, Setback, Settler};
 
-/// Takes payments in, and sees each of them through.
+/// Accepts payments and settles them.
 #[derive(Clone)]
 pub struct Payments {
     pub(crate) desk: Arc<Desk>,
@@ -30,14 +30,14 @@ pub struct Payments {
     pub(crate) blockhash: Arc<Mutex<Option<Blockhash>>>,
 }
 
-/// A block of Solana's, and when it was asked for.
+/// A recent Solana blockhash, and when it was fetched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blockhash {
     pub(crate) asked: Timestamp,
     pub(crate) hash: [u8; 32],
 }
 
-/// What settling needs, shared by every course.
+/// The dependencies of settling, shared by all claims.
 pub(crate) struct Desk {
     pub(crate) terms: PaymentTerms,
     pub(crate) policy: Policy,
@@ -45,19 +45,19 @@ pub(crate) struct Desk {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Empty where there is one node.
+    /// Unset on a single node.
     pub(crate) elsewhere: OnceLock<Arc<dyn Elsewhere>>,
 }
 
-/// Sends credits to the home of the owner.
+/// Forwards credits to the owner's home node.
 pub trait Elsewhere: Send + Sync {
-    /// Has a node ask the chain about a claim, and credit what arrived.
+    /// Asks a node to look up a claim on the chain and credit the amount that arrived.
     fn credit(&self, node: String, claim: ClaimId) -> Credited<'_>;
 }
 
 pub type Credited<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
-/// What the service hands in.
+/// The dependencies that the service passes in.
 pub struct Parts {
     pub store: Arc<dyn Store>,
     pub ledger: Arc<Ledger>,
@@ -68,13 +68,13 @@ pub struct Parts {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// How long a request waits for the chain before it is answered that its payment is pending.
+    /// Time that a request waits for the chain before it is answered that its payment is pending.
     pub wait: Duration,
-    /// How long between two looks at the chain.
+    /// Interval between two lookups of the chain.
     pub poll: Duration,
-    /// How long what was sent may wait to be mined before something dearer is sent in its place.
+    /// Time that a transaction may wait to be mined before one with a higher fee replaces it.
     pub replace_after: Duration,
-    /// How long after its credit a payment is looked up for the first time again.
+    /// Time after its credit at which a payment is first looked up again.
     pub recheck_after: Duration,
 }
 
@@ -99,12 +99,12 @@ impl Payments {
         Payments { desk, in_flight: InFlightPayments::new(tasks), blockhash }
     }
 
-    /// Once, where there are other nodes.
+    /// Sets the client for the other nodes. Call it once, if there are any.
     pub fn share(&self, elsewhere: Arc<dyn Elsewhere>) {
         let _ = self.desk.elsewhere.set(elsewhere);
     }
 
-    /// Asks every node which chain it serves.
+    /// Checks which chain each node serves.
     pub async fn identify(&self) -> Result<(), Setback> {
         self.desk.settler.identify().await
     }
@@ -113,15 +113,15 @@ impl Payments {
         &self.desk.terms
     }
 
-    /// Every way to pay, as `accepts` lists it.
+    /// Every way to pay, as listed in `accepts`.
     pub fn accepts(&self) -> Vec<Requirement> {
         self.desk.terms.accepts()
     }
 
-    /// Settles the payment in a header and credits what moved to its payer.
+    /// Settles the payment in a header and credits the amount that moved to its payer.
     ///
     /// The same payment again, at the same time or years later, gives the same result. If the
-    /// caller goes away the settlement goes on.
+    /// caller disconnects, the settlement continues.
     pub async fn top_up(&self, header: &[u8]) -> Result<Settled, TopUpRefused> {
         let payment = Payment::decode(header)?;
         let (order, timing) = self.verify(payment).await?;
@@ -137,7 +137,8 @@ impl Payments {
         pending.outcome().await.unwrap_or(Err(TopUpRefused::Unavailable))
     }
 
-    /// Asks the chain about one claim now, in whatever state it is, and does what follows.
+    /// Looks up one claim on the chain now, whatever its state, and credits or fails it
+    /// accordingly.
     pub async fn ask_again(&self, claim: ClaimId) -> Result<Settled, TopUpRefused> {
         let desk = Arc::clone(&self.desk);
         let pending = self.in_flight.join(claim, || async move { desk.ask_again(claim).await });
@@ -145,8 +146,8 @@ impl Payments {
         pending.outcome().await.unwrap_or(Err(TopUpRefused::Unavailable))
     }
 
-    /// Gives up a claim that is not finished, with `also` in the same group. One that somebody is
-    /// at work on is [`TopUpRefused::Busy`].
+    /// Fails an unfinished claim, with `also` in the same group. A claim that is being processed is
+    /// [`TopUpRefused::Busy`].
     pub async fn abandon(&self, claim: ClaimId, also: Vec<Write>) -> Result<(), TopUpRefused> {
         if self.in_flight.is_under_way(claim) {
             return Err(TopUpRefused::Busy);
@@ -161,7 +162,7 @@ impl Payments {
         }
     }
 
-    /// Whether the contract at an address says that a signature is its own: ERC-1271.
+    /// True if the contract at an address confirms a signature as its own (ERC-1271).
     pub async fn contract_confirms(&self, check: &ContractCheck) -> Result<bool, TopUpRefused> {
         self.desk.settler.confirms(check).await.map_err(|setback| {
             tracing::warn!(cause = %setback, "a contract wallet could not be asked: {setback}");
@@ -169,8 +170,8 @@ impl Payments {
         })
     }
 
-    /// Judges a payment, with the help of its payer's contract where there is one. The signature of
-    /// one that is too late is judged all the same: its result is for its payer only.
+    /// Verifies a payment, with a call to the payer's contract if it has one. The signature of an
+    /// expired payment is verified too: its result is for its payer only.
     async fn verify(&self, payment: Payment) -> Result<(Order, Timing), TopUpRefused> {
         let terms = &self.desk.terms;
         let judged = verify_payment(terms, &payment, self.desk.clock.now());
@@ -205,7 +206,7 @@ impl Payments {
     }
 }
 
-/// Whether a payment can still be settled, or only be asked about.
+/// The timeliness of a payment: it can still be settled, or has expired and can only be looked up.
 enum Timing {
     InTime,
     Late(PaymentRefusal),

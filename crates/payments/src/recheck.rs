@@ -19,17 +19,16 @@ use crate::payments::Payments;
 use crate::settler::{Setback, Sighting};
 
 /// The ages at which a payment is looked up again, in multiples of the policy's `recheck_after`:
-/// with a minute, the last one is an hour, by when the chains that we know are final.
+/// with a minute, the last is an hour, by when the supported chains are final.
 const AGES: [u32; 5] = [1, 3, 10, 30, 60];
-/// Payments that are asked about side by side.
+/// Payments looked up concurrently.
 const CLAIMS_AT_ONCE: usize = 8;
-/// A node that does not answer so often in a row will not answer the rest either.
+/// Failed lookups in one pass after which the rest are skipped.
 const SETBACKS_MAX: usize = 3;
 
 impl Payments {
-    /// Looks up what has reached one of the ages since the last time, and what was missing then.
-    /// Gives the moment to go on from the next time, which is the same one if a node did not
-    /// answer.
+    /// Looks up the payments that have reached one of the ages since `last`, and those that were
+    /// missing. Returns the time to pass in next, which is `last` again if a node did not answer.
     pub async fn recheck(&self, last: Timestamp) -> Result<Timestamp, StoreError> {
         let now = self.desk.clock.now();
         let missing = self.desk.store.missing_claims().await?;
@@ -60,13 +59,13 @@ impl Payments {
         Ok(if setbacks == 0 { now } else { last })
     }
 
-    /// Where looking up begins in a new process: what it did not live to look up is due at once.
+    /// The value of `last` for a new process: lookups that the previous one missed are due at once.
     pub fn recheck_from(&self) -> Timestamp {
         let longest = self.desk.policy.recheck_after.saturating_mul(AGES[AGES.len() - 1]);
         self.desk.clock.now().minus(longest)
     }
 
-    /// Credited claims. Gives how often a node did not answer.
+    /// Looks up credited claims. Returns the number of failed lookups.
     async fn look_up(&self, due: Vec<Claim>, missing: &[ClaimId]) -> Result<usize, StoreError> {
         let looks = due.into_iter().map(|claim| async move {
             let seen = self.desk.settler.look(&claim).await;
@@ -89,7 +88,8 @@ impl Payments {
         Ok(setbacks)
     }
 
-    /// Failed claims: each in a task of its own, for its payer may just be sending it again.
+    /// Looks up failed claims, each in its own task, because its payer may be sending it again.
+    /// Returns the number of failed lookups.
     async fn look_up_failed(&self, due: Vec<Claim>) -> usize {
         let asked = due.into_iter().filter(can_have_moved).map(|claim| {
             let (desk, id) = (Arc::clone(&self.desk), claim.id);
@@ -138,7 +138,7 @@ impl Payments {
             let write = Write::NoteMissingClaim { claim: claim.id, at: self.desk.clock.now() };
             self.desk.store.commit(Group::of(write)).await?;
         }
-        // What the chain has forgotten moves the money that was credited, or nothing.
+        // Sending it again moves the money that was credited, or nothing.
         if matches!(sighting, Sighting::Waiting { .. })
             && let Err(setback) = self.desk.settler.send(claim).await
         {
@@ -148,8 +148,8 @@ impl Payments {
     }
 }
 
-/// Anybody can send an authorization on an EVM chain. A transaction on Solana lacks our
-/// signature until we have sent it.
+/// True if the payment can be on the chain. Anyone can send an EVM authorization; a Solana
+/// transaction lacks our signature until we send it.
 fn can_have_moved(claim: &Claim) -> bool {
     claim.was_sent() || claim.network.starts_with("eip155:")
 }
@@ -158,7 +158,7 @@ fn tell_setback(setback: &Setback) {
     tracing::warn!(cause = %setback, "a credited payment could not be looked up: {setback}");
 }
 
-/// From when to when payments must have ended to have reached an age since `last`.
+/// The time spans in which payments must have ended to have reached an age since `last`.
 fn spans(
     unit: Duration,
     last: Timestamp,

@@ -15,26 +15,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::payments::Payments;
 
-/// How often the chain is asked about unfinished claims.
+/// Interval at which unfinished claims are looked up on the chain.
 const RECONCILE_EVERY: Duration = Duration::from_secs(5);
-/// Claims that are asked about side by side.
+/// Claims looked up concurrently.
 const CLAIMS_AT_ONCE: usize = 8;
 /// Failed claims are kept this long, so that the outcome of a payment can be queried.
 const FAILED_KEPT: Duration = Duration::from_secs(7 * 86_400);
 const FAILED_DROPPED_MAX: usize = 1000;
 
-/// What a round over the unfinished claims found.
+/// The result of a pass over the unfinished claims.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Round {
     pub credited: usize,
     pub failed: usize,
-    /// They stay as they are until the chain answers.
+    /// Claims that stay unfinished until the chain answers.
     pub waiting: usize,
 }
 
 impl Payments {
-    /// Asks the chain about every unfinished claim that nobody waits for, and finishes what can be
-    /// finished.
+    /// Looks up every unfinished claim that no request waits for, and credits or fails it if
+    /// possible.
     pub async fn reconcile(&self) -> Result<Round, StoreError> {
         if !self.is_here().await {
             return Ok(Round::default());
@@ -67,7 +67,7 @@ impl Payments {
         Ok(round)
     }
 
-    /// What nobody needs any more may hold up what somebody does.
+    /// Clears leftover transactions of ended claims that block unfinished ones.
     async fn clear_the_way(&self) -> Result<(), StoreError> {
         let unfinished = self.desk.store.unfinished_claims().await?;
         if unfinished.is_empty() {
@@ -90,12 +90,12 @@ impl Payments {
         Ok(())
     }
 
-    /// One node carries payments out.
+    /// True if this node processes the payments: only one does.
     async fn is_here(&self) -> bool {
         matches!(self.desk.ledger.home_of(PAYMENTS).await, Ok(OwnerHome::Here))
     }
 
-    /// Reconciles at once and every few seconds, and looks up what was credited, until `stop`.
+    /// Reconciles at once and every few seconds, and looks up ended payments again, until `stop`.
     pub async fn keep(self, stop: CancellationToken) {
         let mut round = interval(RECONCILE_EVERY);
         round.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! What a way to settle must do: look before it sends, send, and look again.
+//! The interface for settling payments: check before sending, send, and look up.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,30 +10,29 @@ use wallet::{ContractCheck, Payment, Requirement, TokenAmount, VerifiedPayment};
 /// The future of one operation of a [`Settler`].
 pub type SettlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Setback>> + Send + 'a>>;
 
-/// Puts payments on their chains, itself or through a service.
+/// Sends payments to their chains, itself or through a service.
 ///
-/// Only [`Settler::send`] may move money. Claims are enough to go on from at any later time, so
-/// nothing is remembered here that a restart would lose.
+/// Only [`Settler::send`] may move money. A claim holds all that is needed to continue at any later
+/// time, so an implementation keeps no state that a restart would lose.
 pub trait Settler: Send + Sync {
-    /// Asks whether the payment would go through, and makes what will be sent.
+    /// Checks that the payment would succeed, and builds the transaction to send.
     fn prepare<'a>(&'a self, order: &'a Order) -> SettlerFuture<'a, Preparation>;
 
-    /// Sends what the claim holds. Sending it again does no harm: the chain takes it once. Any
+    /// Sends the transaction of a claim. Repeating it is harmless: the chain accepts it once. Any
     /// [`Setback`] means that it may have been sent.
     fn send<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting>;
 
-    /// What has become of a claim that was sent, or may have been.
+    /// Looks up a claim that was sent, or may have been.
     fn look<'a>(&'a self, claim: &'a Claim) -> SettlerFuture<'a, Sighting>;
 
-    /// What to send instead of what a claim holds, because it has waited too long to be mined; none
-    /// if there is nothing better.
+    /// A transaction with a higher fee to replace that of a claim, which has waited too long to be
+    /// mined; None if that would not help.
     fn replacement<'a>(&'a self, _claim: &'a Claim) -> SettlerFuture<'a, Option<SentPayment>> {
         Box::pin(async { Ok(None) })
     }
 
-    /// Clears away what holds payments up and belongs to none of the claims that are unfinished.
-    /// What was credited lately is sent once more if it holds them up, for its chain has taken it
-    /// back.
+    /// Clears transactions that block payments and belong to no unfinished claim. A recently
+    /// credited payment that blocks them is sent again, because its chain has reorganised it away.
     fn clear_the_way<'a>(
         &'a self,
         _unfinished: &'a [Claim],
@@ -42,83 +41,84 @@ pub trait Settler: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
-    /// Asks every node which chain it serves: an error if one serves another than was configured,
+    /// Checks which chain each node serves: an error if one serves another chain than configured,
     /// or does not answer.
     fn identify(&self) -> SettlerFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    /// A block of Solana's for a transaction to name, so that it lands soon or never; none where
-    /// payments on Solana are not settled.
+    /// A recent Solana blockhash, which makes a transaction expire soon; None if Solana payments
+    /// are not settled.
     fn recent_blockhash(&self) -> SettlerFuture<'_, Option<[u8; 32]>> {
         Box::pin(async { Ok(None) })
     }
 
-    /// Whether the contract at an address says that a signature is its own.
+    /// True if the contract at an address confirms a signature as its own.
     fn confirms<'a>(&'a self, check: &'a ContractCheck) -> SettlerFuture<'a, bool>;
 }
 
-/// A payment to settle: what was verified, what its client sent, and what we asked for.
+/// A payment to settle: the verified payment, the client's original, and our requirement.
 #[derive(Debug, Clone)]
 pub struct Order {
     pub verified: VerifiedPayment,
     pub payment: Payment,
-    /// With the amount that was signed.
+    /// The requirement, with the amount that was signed.
     pub requirement: Requirement,
 }
 
 #[derive(Debug)]
 pub enum Preparation {
     Ready(Prepared),
-    /// Somebody else has put the payment on the chain: authorizations are public once seen.
+    /// Another account has sent the payment to the chain: authorizations are public once seen.
     Moved(Moved),
 }
 
 #[derive(Debug, Default)]
 pub struct Prepared {
     pub sent: SentPayment,
-    /// Kept until the payment was sent, so that the next one is numbered after it.
+    /// Held until the payment was sent, so that the next one gets the next nonce.
     pub turn: Option<SendSlot>,
 }
 
-/// A place in a row of which only the first may move. Letting it go lets the next one in.
+/// The exclusive right to send. Dropping it lets the next payment proceed.
 pub struct SendSlot(#[expect(dead_code, reason = "it is only ever let go")] Box<dyn Send + Sync>);
 
-/// What the chain says about a claim.
+/// The state of a claim on its chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sighting {
-    /// The money is ours, as surely as the operator wants it.
+    /// The money has arrived, with the required confirmations.
     Moved(Moved),
-    /// It has not moved, and what was sent cannot move it any more.
+    /// The money has not moved, and the transactions that were sent can no longer move it.
     Never(Decline),
-    /// The node turned down what was sent just now, so it is nowhere.
+    /// The transaction is not on its way: the node rejected it or was unreachable, or another one
+    /// took its nonce.
     Unsent(String),
-    /// Neither is known yet.
+    /// Not known yet.
     Waiting { transaction: Option<String> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// What arrived, whatever was promised.
+    /// The amount that arrived, which may differ from the amount promised.
     pub amount: TokenAmount,
     pub transaction: String,
 }
 
-/// Why a step could not be done.
+/// The reason why a step failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Setback {
-    /// The payment would not go through, and that is its payer's affair.
+    /// The payment would fail, for a reason on the payer's side.
     #[error(transparent)]
     Declined(Decline),
-    /// Something on our side: a node that does not answer, or no funds for fees.
+    /// A cause on our side: a node that does not answer, or no funds for fees.
     #[error("{0}")]
     Unable(String),
-    /// A node is not one of the chain that was configured.
+    /// A node serves another chain than configured.
     #[error("the node serves {served} and not {expected}")]
     WrongChain { served: String, expected: String },
 }
 
-/// A payment that the chain will not carry out: the protocol's word, and words for people.
+/// A payment that the chain will not execute: the protocol's reason, and a message for people.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct Decline {

@@ -1,4 +1,4 @@
-//! Payments on Solana: what the chain says of them, and the fee payer that signs and sends them.
+//! Payments on Solana: queries of the chain, and the fee payer that signs and sends transactions.
 
 mod chain;
 mod cosigner;

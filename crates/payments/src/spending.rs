@@ -1,6 +1,6 @@
-//! What our own keys may spend on fees in an hour.
+//! Limits what our own keys spend on fees per hour.
 //!
-//! Bounds the loss if fees explode or this program is wrong.
+//! Bounds the loss if fees explode or this program has a bug.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -11,17 +11,17 @@ use tokio::time::Instant;
 use crate::settler::Setback;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// Spending within this time is remembered as one sum.
+/// Spending within this time is stored as one sum.
 const SLOT: Duration = Duration::from_secs(60);
 
-/// The sum of the last hour, at most. A restart forgets it.
+/// The fees of the last hour and their limit. A restart forgets the fees.
 #[derive(Debug)]
 pub(crate) struct Spending {
-    /// The setting that bounds it.
+    /// The name of the setting with the limit.
     setting: &'static str,
-    /// In the chain's smallest unit.
+    /// The limit per hour, in the chain's smallest unit.
     hourly_max: u128,
-    /// A `std::sync::Mutex`: it is held for a moment and never across an await. Oldest first.
+    /// Oldest first. A `std::sync::Mutex`: held briefly and never across an await.
     slots: Mutex<VecDeque<Slot>>,
 }
 
@@ -36,7 +36,7 @@ impl Spending {
         Spending { setting, hourly_max, slots: Mutex::default() }
     }
 
-    /// Counts what a transaction costs at most, or refuses it.
+    /// Counts the maximum cost of a transaction, or refuses it if it exceeds the limit.
     pub(crate) fn take(&self, amount: u128) -> Result<(), Setback> {
         let now = Instant::now();
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,17 +1,17 @@
-//! What wallets have staked, read off the contract that keeps it.
+//! Reads the stakes of wallets from the staking contract.
 
 use serde_json::json;
 use wallet::EvmAddress;
 
 use crate::node::Node;
 
-/// `balanceOf(address)`, which contracts for staking have like tokens do.
+/// The selector of `balanceOf(address)`, which staking contracts share with tokens.
 const BALANCE_OF: &str = "70a08231";
 const WORD_DIGITS: usize = 64;
-/// From the contract's unit of 18 decimals to ours of 9.
+/// The contract has 18 decimals and we have 9.
 const UNITS_PER_NANO: u128 = 1_000_000_000;
 
-/// A contract that keeps stakes, and a node of its chain.
+/// The staking contract, and a node of its chain.
 #[derive(Debug)]
 pub struct Stakes {
     node: Node,
@@ -23,7 +23,7 @@ impl Stakes {
         Ok(Stakes { node: Node::new(rpc_url)?, contract })
     }
 
-    /// The stake of a wallet in nano-DIEM; what is below one is not counted.
+    /// The stake of a wallet in nano-DIEM, rounded down.
     pub async fn of(&self, wallet: EvmAddress) -> Result<i64, String> {
         let wallet = wallet.to_string().to_lowercase();
         let digits = wallet.trim_start_matches("0x");
@@ -36,7 +36,7 @@ impl Stakes {
     }
 }
 
-/// Reads one word of hexadecimal.
+/// Decodes one hexadecimal word; None if it does not fit.
 fn nanos(word: &str) -> Option<i64> {
     let digits = word.strip_prefix("0x").filter(|digits| digits.len() == WORD_DIGITS)?;
     let (high, low) = digits.split_at(WORD_DIGITS / 2);

@@ -1,4 +1,4 @@
-//! The course of a claim on a chain that does what a test says, and what chains are understood to say.
+//! The steps of a claim on a scripted chain, and the interpretation of the chains' answers.
 
 mod claim_steps;
 mod crash;

@@ -1,4 +1,4 @@
-//! Solana transactions for browser wallets, which can sign but not compose.
+//! Solana transactions for browser wallets, which can sign but not build them.
 
 use std::time::Duration;
 
@@ -9,15 +9,16 @@ use wallet::{SolanaAddress, TokenAmount};
 use crate::payments::{Blockhash, Payments};
 use crate::settler::Setback;
 
-/// However many ask, the node is asked once in this time. Transactions live for a minute.
+/// Time for which a blockhash is cached, so that the node is asked only once in it. Transactions
+/// are valid for a minute.
 const BLOCKHASH_AGE_MAX: Duration = Duration::from_secs(2);
 
-/// Why there is nothing to sign.
+/// The reason why there is no transaction to sign.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoTransaction {
     #[error("Payments on Solana are not taken")]
     NotTaken,
-    /// What would be signed would be refused.
+    /// The transaction would be refused even if signed.
     #[error(transparent)]
     Fault(#[from] SolanaFault),
     #[error(transparent)]
@@ -25,8 +26,7 @@ pub enum NoTransaction {
 }
 
 impl Payments {
-    /// A payment that becomes one as soon as `payer` has signed it. `memo` makes it unlike any
-    /// other.
+    /// Builds a transaction that `payer` only has to sign to pay. `memo` makes it unique.
     pub async fn unsigned_on_solana(
         &self,
         payer: SolanaAddress,
@@ -37,7 +37,7 @@ impl Payments {
         if terms.solana.is_none() {
             return Err(NoTransaction::NotTaken);
         }
-        // What cannot be paid is said before the node is asked anything.
+        // Invalid payments are refused before the node is asked.
         unsigned_payment(terms, payer, amount, [0; 32], memo)?;
         let hash = self.recent_blockhash().await?;
         Ok(unsigned_payment(terms, payer, amount, hash, memo)?)

@@ -10,10 +10,10 @@ use crate::networks::Network;
 use crate::transaction::TransactionHash;
 use crate::values::{self, Values};
 
-/// The most calls one request may carry.
+/// The maximum number of calls per request.
 pub const CALLS_MAX: usize = 100;
 
-/// Calls that were all found good for one network.
+/// Calls that were all validated for one network.
 #[derive(Debug)]
 pub struct Batch {
     network: Network,
@@ -22,7 +22,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Reads a body. One bad call refuses the whole of it, and every fault is reported.
+    /// Parses a body. One invalid call refuses the whole body, and every fault is reported.
     pub fn parse(network: Network, body: &[u8]) -> Result<Batch, BatchRefusal> {
         if let Some(batch) = Batch::read_alone(network, body) {
             return Ok(batch);
@@ -48,13 +48,13 @@ impl Batch {
         self.network
     }
 
-    /// At least one call, in the order they were sent.
+    /// The calls, at least one, in the order they were sent.
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// The calls that submit a signed transaction, by position, each with its hash where that can
-    /// be told locally: one audit line each. Where it cannot, the node's answer names it.
+    /// The calls that submit a signed transaction, by position, each with its hash if that can be
+    /// computed locally: one audit line each. Otherwise the hash is in the node's answer.
     pub fn transactions(&self) -> impl Iterator<Item = (usize, Option<TransactionHash>)> {
         let calls = self.calls.iter().enumerate();
         let sent = calls.filter(|(_, it)| it.method.effect == Effect::RawTransaction);
@@ -65,8 +65,8 @@ impl Batch {
         self.form
     }
 
-    /// A good call that came alone, as most do, read in one go. What is wrong with another body is
-    /// found by looking at its items one by one.
+    /// Parses a valid single call, the usual case, in one pass. None for any other body, whose
+    /// faults are found item by item.
     fn read_alone(network: Network, body: &[u8]) -> Option<Batch> {
         let text = str::from_utf8(body).ok()?;
         let call = Call::read(text, CallForm::Alone, network).ok()?;
@@ -91,19 +91,19 @@ impl Batch {
     }
 }
 
-/// Whether the caller sent one object or an array, and so what it gets back.
+/// The form of the request, which the response follows: one object or an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Single,
     Array,
 }
 
-/// Why a body was refused; nothing of it was sent anywhere, and nothing is charged.
+/// The reason why a body was refused; nothing was forwarded and nothing is charged.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BatchRefusal {
-    /// The shape is wrong somewhere; unserved methods are among the faults.
+    /// The structure is invalid somewhere; unsupported methods are among the faults.
     Malformed(Vec<Fault>),
-    /// The shape is right, but these methods are not served; each is named once.
+    /// The structure is valid, but these methods are not served; each is listed once.
     Unsupported(Vec<Offender>),
 }
 
@@ -130,7 +130,7 @@ impl BatchRefusal {
     }
 }
 
-/// What the caller is told, in one line.
+/// The error message for the caller, in one line.
 impl fmt::Display for BatchRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -150,7 +150,7 @@ impl fmt::Display for BatchRefusal {
     }
 }
 
-/// One thing wrong with a body: in which item of an array, and in which member.
+/// One fault of a body: the item of the array, the member, and the message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
     pub item: Option<usize>,

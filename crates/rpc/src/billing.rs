@@ -1,4 +1,4 @@
-//! What calls cost: credits by chain and tier, and money by credit.
+//! The price of calls: credits by chain and tier, and money by credit.
 
 use money::Nano;
 
@@ -6,32 +6,33 @@ use crate::batch::Batch;
 use crate::methods::Method;
 use crate::networks::Network;
 
-/// A call that ended in an error still took a node's time; the specification bills it this much.
+/// The credits of a call that ended in an error: it still took a node's time. Set by the
+/// specification.
 pub const ERROR_CREDITS: u32 = 5;
 
-/// How one call ended, as far as its price goes.
+/// The outcome of one call, as far as its price depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// A node answered with a result.
     Result,
-    /// A node answered with an error, refused the request (HTTP 4xx), answered with no id that we
-    /// asked for, or answered with more than we read.
+    /// A node answered with an error, refused the request (HTTP 4xx), answered without the id of
+    /// the call, or with more bytes than we read.
     Error,
-    /// No node would work (402, 429, 5xx), or none could be reached in time.
+    /// No node accepted the request (402, 429, 5xx), or none was reachable in time.
     Unavailable,
 }
 
-/// What a call costs if it succeeds.
+/// The credits of a call that succeeds.
 pub fn full_credits(network: Network, method: &Method) -> u32 {
     network.base_credits() * method.tier.multiplier()
 }
 
-/// The most a batch can cost: what is held before it is sent.
+/// The maximum credits of a batch, which are held before it is sent.
 pub fn most_credits(batch: &Batch) -> u32 {
     batch.calls().iter().map(|it| full_credits(batch.network(), it.method)).sum()
 }
 
-/// What a batch did cost, given the outcome of each call in order; never more than
+/// The credits of a batch, given the outcome of each call in order; never more than
 /// [`most_credits`].
 pub fn charged_credits(batch: &Batch, outcomes: &[Outcome]) -> u32 {
     let calls = batch.calls().iter().zip(outcomes);
@@ -61,7 +62,7 @@ impl CreditPrice {
         is_in_range.then_some(CreditPrice(nano_usd))
     }
 
-    /// Exact, in USD. The product of any `u32` and a dollar of nanos fits.
+    /// The exact cost in USD. Cannot overflow: any `u32` times one dollar in nanos fits.
     pub fn cost(self, credits: u32) -> Nano {
         Nano::from_nanos(i64::from(credits) * self.0.nanos())
     }

@@ -1,4 +1,4 @@
-//! One JSON-RPC call as a caller wrote it, checked, with its id and parameters kept as bytes.
+//! One validated JSON-RPC call of a caller, with its id and parameters kept as bytes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::networks::{Family, Network};
 use crate::transaction::TransactionHash;
 use crate::values;
 
-/// Longer than any served method's name, even with every letter written as an escape.
+/// Longer than any served method's name, even with every letter escaped.
 const METHOD_BYTES_MAX: usize = 512;
 
-/// A call that may be sent to a node of the network it was parsed for.
+/// A call that may be forwarded to a node of the network it was parsed for.
 pub struct Call {
     pub method: &'static Method,
     id: Option<Box<RawValue>>,
@@ -22,12 +22,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// The caller's id exactly as it was written; `null` if there was none.
+    /// The caller's id byte for byte; `null` if there was none.
     pub fn id(&self) -> &str {
         self.id.as_ref().map_or("null", |it| it.get())
     }
 
-    /// The parameters exactly as they were written; an empty array if there were none.
+    /// The parameters byte for byte; an empty array if there were none.
     pub fn params(&self) -> &str {
         self.params.as_ref().map_or("[]", |it| it.get())
     }
@@ -37,7 +37,7 @@ impl Call {
     }
 
     /// The hash of the transaction this call submits, for the audit line. `None` for other calls,
-    /// and for a payload whose hash cannot be told locally.
+    /// and for a payload whose hash cannot be computed locally.
     pub fn transaction_hash(&self) -> Option<TransactionHash> {
         match self.method.effect {
             Effect::RawTransaction => TransactionHash::of_params(self.params()),
@@ -45,7 +45,7 @@ impl Call {
         }
     }
 
-    /// Checks one item of a body and reports everything that is wrong with it.
+    /// Validates one item of a body and reports all of its faults.
     pub(crate) fn read(
         item: &str,
         form: CallForm,
@@ -78,21 +78,21 @@ impl Call {
     }
 }
 
-/// Parameters may hold a signed payload, so a call prints its method only.
+/// Prints only the method, because parameters may hold a signed payload.
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Call({})", self.method.name)
     }
 }
 
-/// Whether a call came by itself or as an item of an array, where it needs an id.
+/// The form in which a call was sent: alone, or in an array, where it needs an id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallForm {
     Alone,
     InBatch,
 }
 
-/// One thing wrong with a call.
+/// One fault of a call.
 #[derive(Debug)]
 pub(crate) enum CallFault {
     Shape { field: Option<&'static str>, message: Cow<'static, str> },
@@ -126,7 +126,8 @@ fn version_fault(jsonrpc: Option<&RawValue>) -> Option<CallFault> {
     (!is_right).then(|| CallFault::field("jsonrpc", "Expected \"2.0\""))
 }
 
-/// Nodes never see the caller's id (see `exchange`), so that a whole number of any size may pass.
+/// Checks the id. Integers of any size are allowed, because nodes never see the caller's id (see
+/// `exchange`).
 fn id_fault(id: Option<&RawValue>, form: CallForm) -> Option<CallFault> {
     let Some(id) = id else {
         let is_needed = form == CallForm::InBatch;
@@ -139,7 +140,8 @@ fn id_fault(id: Option<&RawValue>, form: CallForm) -> Option<CallFault> {
     (!is_known).then(|| CallFault::field("id", "Expected an integer, a string or null"))
 }
 
-/// Parameters are an array; Starknet's clients also send them by name, which its nodes expect.
+/// Checks the parameters, which are an array; Starknet clients also send them by name, as its nodes
+/// expect.
 fn params_fault(params: Option<&RawValue>, network: Network) -> Option<CallFault> {
     let text = params?.get();
     let is_by_name = text.starts_with('{') && network.family() == Family::Starknet;

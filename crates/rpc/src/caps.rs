@@ -1,4 +1,4 @@
-//! Every caller's rolling day of credits, and the cap on each.
+//! The credits of every caller in a rolling day, and the cap on them.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,14 +8,14 @@ use moment::Timestamp;
 
 use crate::window::{CapReached, CreditWindow, Reservation};
 
-/// Windows with nothing left to remember are dropped when there are twice as many as last time,
-/// and at least this many.
+/// Minimum number of windows before empty ones are dropped, which happens whenever their number has
+/// doubled since the last time.
 const WINDOWS_SWEPT_MIN: usize = 1024;
 
-/// The credit windows of all callers who spent something within the day.
+/// The credit windows of all callers that spent something within the day.
 pub struct CreditCaps<Owner> {
     credits_max: u64,
-    /// Locked only to count, never while waiting.
+    /// Locked only to count, never across an await.
     windows: Mutex<Windows<Owner>>,
 }
 
@@ -24,7 +24,7 @@ struct Windows<Owner> {
     swept_at: usize,
 }
 
-/// Credits set aside for one request; dropped, they return.
+/// Credits reserved for one request; dropping this releases them.
 #[must_use = "credits that are not kept aside return at once"]
 pub struct SetAside<Owner: Eq + Hash + Copy> {
     caps: Arc<CreditCaps<Owner>>,
@@ -33,7 +33,7 @@ pub struct SetAside<Owner: Eq + Hash + Copy> {
 }
 
 impl<Owner: Eq + Hash + Copy> CreditCaps<Owner> {
-    /// Counts again what was charged within the last day.
+    /// Restores the windows from the charges of the last day.
     pub fn rebuild(
         charged: impl IntoIterator<Item = (Owner, Timestamp, u64)>,
         credits_max: u64,
@@ -48,7 +48,7 @@ impl<Owner: Eq + Hash + Copy> CreditCaps<Owner> {
         CreditCaps { credits_max, windows: Mutex::new(windows) }
     }
 
-    /// Sets credits aside, if the owner's cap has room for all of them.
+    /// Reserves credits, if the owner's cap has room for all of them.
     pub fn reserve(
         self: &Arc<CreditCaps<Owner>>,
         owner: Owner,
@@ -63,13 +63,13 @@ impl<Owner: Eq + Hash + Copy> CreditCaps<Owner> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Windows<Owner>> {
-        // A panic while counting leaves numbers, not broken structure: go on with them.
+        // A panic while counting leaves the numbers usable: continue with them.
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<Owner: Eq + Hash + Copy> SetAside<Owner> {
-    /// Replaces what was set aside by what the request did cost.
+    /// Replaces the reserved credits by those that the request cost.
     pub fn settle(mut self, charged: u32, now: Timestamp) {
         self.end(|window, reservation| window.settle(reservation, charged, now));
     }
@@ -77,7 +77,7 @@ impl<Owner: Eq + Hash + Copy> SetAside<Owner> {
     fn end(&mut self, end: impl FnOnce(&mut CreditWindow, Reservation)) {
         let Some(reservation) = self.reservation.take() else { return };
         let mut windows = self.caps.lock();
-        // A window with a reservation is not idle, so it is still there.
+        // A window with a reservation is not idle, so it still exists.
         if let Some(window) = windows.by_owner.get_mut(&self.owner) {
             end(window, reservation);
         }

@@ -1,12 +1,12 @@
-//! What has been answered of a batch so far, and what may still be asked of another node.
+//! The answers to a batch so far, and the calls that may still be sent to another node.
 //!
 //! Nodes never see the caller's ids. Each call goes out under its position, counted from one, and
-//! its answer gets the caller's id back byte for byte: so duplicate ids, ids beyond 2⁵³ and ids that
-//! a node would rewrite all come back as they were sent.
+//! its answer gets the caller's id back byte for byte: so duplicate ids, ids beyond 2⁵³ and ids
+//! that a node would rewrite all come back as they were sent.
 //!
-//! A read may be asked again elsewhere until a node answers it. A call that submits something is
-//! asked again only if the first node surely did not take it. A signed transaction would have the
-//! same effect twice, but the second node's "nonce too low" would hide the first one's success.
+//! A read may be retried on other nodes until one answers. A call that submits something is retried
+//! only if the first node definitely did not accept it. A signed transaction would have the same
+//! effect twice, but the second node's "nonce too low" would hide the first one's success.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -19,14 +19,15 @@ use crate::methods::Effect;
 use crate::node_answer::{Item, NodeAnswer};
 use crate::transaction;
 
-/// JSON-RPC's "internal error", for the items that no node wrote.
+/// JSON-RPC's "internal error", for errors that did not come from a node.
 const INTERNAL_ERROR_CODE: i64 = -32603;
 const METHOD_NOT_FOUND_CODE: i64 = -32601;
 const LIMIT_EXCEEDED_CODE: i64 = -32005;
 
 const SEND_RAW: &str = "eth_sendRawTransaction";
 
-/// How geth, Erigon, Nethermind, Besu, OpenEthereum and anvil say that they have a transaction.
+/// The messages of geth, Erigon, Nethermind, Besu, OpenEthereum and anvil for a transaction that
+/// they already have.
 const ALREADY_KNOWN: [&str; 5] =
     ["already known", "alreadyknown", "known transaction", "already imported", "already exists"];
 
@@ -34,16 +35,16 @@ const SILENCE: &str = "The node did not answer this call";
 const DOUBT: &str =
     "The node did not confirm this; it may have been sent. Look it up before sending it again";
 
-/// The body for the caller, and how each call ended.
+/// The response body, and the outcome of each call.
 #[derive(Debug)]
 pub struct Reply {
-    /// One object or an array, as the caller sent it; items in the order of the calls.
+    /// One object or an array, like the request; items in the order of the calls.
     pub body: Vec<u8>,
     /// One per call, in order.
     pub outcomes: Vec<Outcome>,
-    /// How many of the calls were answered from what is known, without a node.
+    /// Number of calls that were answered from the cache.
     pub cached: usize,
-    /// The hashes that nodes gave to submitted transactions, by position.
+    /// The hashes that nodes returned for submitted transactions, by position.
     pub announced: Vec<(usize, String)>,
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct Exchange<'a> {
     batch: &'a Batch,
     slots: Vec<Slot>,
     cached: usize,
-    /// Results that will never change, by position.
+    /// Results that never change, by position.
     lasting: Vec<(usize, String)>,
     announced: Vec<(usize, String)>,
 }
@@ -81,7 +82,7 @@ impl<'a> Exchange<'a> {
         Exchange { batch, slots, cached: 0, lasting: Vec::new(), announced: Vec::new() }
     }
 
-    /// Takes a result that is known already.
+    /// Takes a result from the cache.
     pub(crate) fn recalled(&mut self, position: usize, result: &str) {
         let id = self.call(position).id();
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
@@ -89,12 +90,12 @@ impl<'a> Exchange<'a> {
         self.cached += 1;
     }
 
-    /// The results that are worth keeping, by position.
+    /// The results to cache, by position.
     pub(crate) fn take_lasting(&mut self) -> Vec<(usize, String)> {
         std::mem::take(&mut self.lasting)
     }
 
-    /// The positions of the calls to ask a node now.
+    /// The positions of the calls to send to a node now.
     pub(crate) fn open(&self) -> Vec<usize> {
         let positions = 0..self.slots.len();
         positions.filter(|it| self.slots[*it].is_open).collect()
@@ -104,7 +105,7 @@ impl<'a> Exchange<'a> {
         asked.iter().all(|it| self.call(*it).is_read())
     }
 
-    /// The body to send: a lone call goes as an object, because every node understands that.
+    /// The body to send: a single call goes as an object, which every node supports.
     pub(crate) fn request(&self, asked: &[usize]) -> String {
         if let [only] = asked {
             return self.request_item(*only);
@@ -113,7 +114,7 @@ impl<'a> Exchange<'a> {
         format!("[{}]", items.join(","))
     }
 
-    /// Takes a node's answer to the asked calls. False if it was no JSON-RPC answer.
+    /// Takes a node's answer to the calls. False if it was not a JSON-RPC response.
     pub(crate) fn answered(&mut self, asked: &[usize], body: &[u8]) -> bool {
         let Some(answers) = NodeAnswer::read(body) else {
             self.broke_off(asked);
@@ -132,7 +133,8 @@ impl<'a> Exchange<'a> {
         true
     }
 
-    /// Takes a refusal of the whole request (HTTP 4xx). Another node would refuse it too.
+    /// Takes a refusal of the whole request (HTTP 4xx). Other nodes would refuse it too, so no call
+    /// is retried.
     pub(crate) fn refused(&mut self, asked: &[usize], status: u16, body: &[u8]) {
         let heard = match NodeAnswer::read(body) {
             Some(answers) => self.take_items(asked, &answers),
@@ -149,14 +151,14 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Takes a refusal that is about this node's address or our key to it, not about the calls.
+    /// Takes a refusal that concerns this node's URL or our key for it, and not the calls.
     pub(crate) fn turned_away(&mut self, asked: &[usize], status: u16) {
         for position in asked {
             self.put_refusal(*position, status, true);
         }
     }
 
-    /// The answer was longer than we read; it would be elsewhere too.
+    /// The answer exceeded `bytes_max`, and would on other nodes too.
     pub(crate) fn answered_too_much(&mut self, asked: &[usize], bytes_max: usize) {
         let message =
             format!("The answer is larger than {bytes_max} bytes: ask for less at a time");
@@ -166,7 +168,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The node failed after it may have acted on the calls: what was submitted is in doubt.
+    /// The node failed after it may have executed the calls: submissions are reported as
+    /// unconfirmed.
     pub(crate) fn broke_off(&mut self, asked: &[usize]) {
         for position in asked.iter().filter(|it| !self.batch.calls()[**it].is_read()) {
             let text = self.own_error(*position, DOUBT);
@@ -206,11 +209,12 @@ impl<'a> Exchange<'a> {
         let (id, call) = ((position + 1).to_string(), self.call(position));
         let (method, params) = (call.method.name, call.params());
         let (version, method_is) = (r#"{"jsonrpc":"2.0","id":"#, r#","method":""#);
-        // Each call is written, and a formatter takes five times as long to join texts.
+        // Every call is encoded here, and a formatter takes five times as long to join strings.
         [version, &id, method_is, method, r#"","params":"#, params, "}"].concat()
     }
 
-    /// Takes the items that answer an asked call, the first for each, and says which were heard.
+    /// Takes the items that answer a call of `asked`, the first for each. Returns a flag per call:
+    /// true if it was answered.
     fn take_items(&mut self, asked: &[usize], answers: &NodeAnswer<'_>) -> Vec<bool> {
         let mut heard = vec![false; self.slots.len()];
         for item in &answers.items {
@@ -234,12 +238,13 @@ impl<'a> Exchange<'a> {
         if let Some(text) = known_transaction(call, &complaint.message) {
             return self.put(position, ItemAnswer { text, outcome: Outcome::Result }, false);
         }
-        // These say something about the node, not about the call: it surely did not run there.
+        // These codes concern the node and not the call, which was definitely not executed there.
         let may_ask_again = [METHOD_NOT_FOUND_CODE, LIMIT_EXCEEDED_CODE].contains(&complaint.code);
         self.put(position, ItemAnswer { text, outcome: Outcome::Error }, may_ask_again);
     }
 
-    /// Notes what outlives this exchange: results that never change, and names of transactions.
+    /// Records what is needed after this exchange: results that never change, and transaction
+    /// hashes.
     fn note(&mut self, position: usize, result: &str) {
         let call = self.call(position);
         let is_lasting = immutable::is_immutable(call, self.batch.network());
@@ -252,7 +257,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Keeps an answer. One that another node may better never replaces an earlier one.
+    /// Stores an answer. An answer that may be improved by another node never replaces an earlier
+    /// one.
     fn put(&mut self, position: usize, answer: ItemAnswer, may_ask_again: bool) {
         let slot = &mut self.slots[position];
         slot.is_open = may_ask_again;
@@ -276,7 +282,8 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// A lone call's answer may come without an id; everything else must name what it answers.
+/// The call that an item answers. The answer to a single call may lack an id; any other must have
+/// one.
 fn position_of(item: &Item<'_>, asked: &[usize]) -> Option<usize> {
     if let ([only], true) = (asked, item.has_no_id()) {
         return Some(*only);
@@ -285,8 +292,8 @@ fn position_of(item: &Item<'_>, asked: &[usize]) -> Option<usize> {
     asked.contains(&position).then_some(position)
 }
 
-/// A node that already has the transaction has done what was asked: the caller gets the hash it
-/// would have got the first time.
+/// The result for a transaction that the node already has, which counts as success: the hash that
+/// the first submission would have returned.
 fn known_transaction(call: &Call, message: &str) -> Option<String> {
     if call.method.name != SEND_RAW {
         return None;

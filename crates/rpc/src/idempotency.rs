@@ -1,10 +1,10 @@
 //! Idempotency keys: the same request sent twice runs once, and is answered twice.
 //!
-//! An answer is stored in the same transaction as its charge, and given again for a day. A request
+//! A response is stored in the same transaction as its charge, and replayed for a day. A request
 //! that ended without work (refused, unpaid, rate limited, no node reachable) stores nothing, so
-//! that a retry runs again. Requests under way are in [`SingleFlight`](single_flight::SingleFlight) only: the
-//! process that runs them is the only one that writes to the database, and when it dies its holds
-//! die with it.
+//! that a retry runs again. Requests in progress are only in
+//! [`SingleFlight`](single_flight::SingleFlight): the process that runs them is the only one that
+//! writes to the database, and when it dies its holds die with it.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use moment::Timestamp;
 use sha2::{Digest, Sha256};
 
-/// How long an answer is replayed.
+/// Time for which a response is replayed.
 pub const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// The most answers that are kept for one owner at a time.
+/// The maximum number of stored responses per owner.
 pub const ANSWERS_PER_OWNER_MAX: u64 = 100_000;
-/// The most bytes that these answers may have together.
+/// The maximum bytes of stored responses per owner.
 pub const BYTES_PER_OWNER_MAX: u64 = 1 << 30;
 
 const KEY_BYTES_MAX: usize = 255;
@@ -44,16 +44,16 @@ impl IdempotencyKey {
 #[error("Idempotency-Key must be 1 to 255 letters, digits, underscores or hyphens")]
 pub struct BadIdempotencyKey;
 
-/// What a request was, so that a key cannot be used for another one.
+/// A hash of the request, so that a key cannot be reused for another one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// The path names the network too. The body counts byte for byte.
+    /// Hashes the request. The path includes the network; the body counts byte for byte.
     pub fn of(method: &str, path: &str, body: &[u8]) -> Fingerprint {
         let mut hasher = Sha256::new();
         for part in [method.as_bytes(), path.as_bytes(), body] {
-            // The length goes first, so that no two ways of cutting the same bytes agree.
+            // The length goes first, so that parts cut at different places never hash alike.
             hasher.update((part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
@@ -75,25 +75,25 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// What is stored under a key, as far as the decision goes.
+/// The stored response of a key, as far as the decision needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
     pub fingerprint: Fingerprint,
     pub expires_at: Timestamp,
 }
 
-/// What to do with a request that carries a key and is not under way.
+/// The decision about a request that carries a key and is not in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recall {
-    /// Run it.
+    /// Run the request.
     Fresh,
-    /// Give the stored answer again, for free.
+    /// Return the stored response, without a charge.
     Replay,
     /// The key was used for another request: refuse, run nothing.
     Clash,
 }
 
-/// Decides by what is stored under the key now.
+/// Decides by the response that is stored under the key.
 pub fn recall(found: Option<Stored>, fingerprint: Fingerprint, now: Timestamp) -> Recall {
     match found {
         Some(stored) if now < stored.expires_at => {

@@ -1,16 +1,16 @@
-//! Which answers never change, so that they may be given again without asking a node.
+//! Results that never change, so that they can be cached without asking a node again.
 //!
-//! Blocks are named by the hash of their contents here: what such a name stands for outlives any
-//! reorganisation of the chain. A transaction's hash is no such name, because the block that it is
-//! in may change. Null, errors and empty results are never kept: a node may only be behind.
+//! Blocks are identified by the hash of their contents: such a result survives any reorganisation
+//! of the chain. A transaction's hash is not sufficient, because its block may change. Null, errors
+//! and empty results are never cached: the node may only be behind.
 
 use crate::call::Call;
 use crate::networks::{Family, Network};
 
-/// The same for the whole life of a chain.
+/// Constant for the whole life of a chain.
 const FIXED: [&str; 3] = ["eth_chainId", "net_version", "starknet_chainId"];
 
-/// Fixed by the block hash in the first parameter.
+/// Determined by the block hash in the first parameter.
 const BY_BLOCK_HASH: [&str; 8] = [
     "eth_getBlockByHash",
     "eth_getBlockReceipts",
@@ -22,19 +22,19 @@ const BY_BLOCK_HASH: [&str; 8] = [
     "eth_getUncleCountByBlockHash",
 ];
 
-/// Whether the call has one answer for ever.
+/// True if the result of the call can never change.
 pub(crate) fn is_immutable(call: &Call, network: Network) -> bool {
     let name = call.method.name;
     if FIXED.contains(&name) {
         return true;
     }
-    // zkSync adds the number of the batch to a block when there is one.
+    // zkSync adds the batch number to a block once there is one.
     network.family() != Family::Zksync
         && BY_BLOCK_HASH.contains(&name)
         && starts_with_hash(call.params())
 }
 
-/// Whether a result says something.
+/// True if a result is not empty.
 pub(crate) fn is_telling(result: &str) -> bool {
     !["null", "\"0x\"", "\"\"", "[]", "{}"].contains(&result)
 }

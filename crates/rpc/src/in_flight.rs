@@ -1,20 +1,20 @@
-//! How many requests of one caller may be under way at a time.
+//! Limits the concurrent requests of one caller.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
 
-/// Half of what one network takes by default, so that no caller keeps the others out.
+/// Half of a network's default limit, so that one caller cannot exclude the others.
 pub const IN_FLIGHT_PER_OWNER_MAX: usize = 128;
 
-/// The requests under way of every caller who has any.
+/// The number of requests in progress of every caller that has any.
 pub struct InFlight<Owner> {
-    /// Locked only to count, never while waiting.
+    /// Locked only to count, never across an await.
     by_owner: Mutex<HashMap<Owner, usize>>,
 }
 
-/// A request's place among those under way; dropped, it is free for another.
+/// A request's slot; dropping it frees it.
 #[must_use = "a place that is not kept is free at once"]
 pub struct InFlightSlot<Owner: Eq + Hash + Copy> {
     in_flight: Arc<InFlight<Owner>>,
@@ -28,7 +28,7 @@ impl<Owner> Default for InFlight<Owner> {
 }
 
 impl<Owner: Eq + Hash + Copy> InFlight<Owner> {
-    /// None if the owner has as many requests under way as are allowed.
+    /// None if the owner has the maximum number of requests in progress.
     pub fn enter(self: &Arc<InFlight<Owner>>, owner: Owner) -> Option<InFlightSlot<Owner>> {
         let mut by_owner = self.lock();
         let count = by_owner.entry(owner).or_default();
@@ -40,7 +40,7 @@ impl<Owner: Eq + Hash + Copy> InFlight<Owner> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Owner, usize>> {
-        // A panic while counting leaves numbers, not broken structure: go on with them.
+        // A panic while counting leaves the numbers usable: continue with them.
         self.by_owner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

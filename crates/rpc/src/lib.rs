@@ -1,13 +1,13 @@
 //! The JSON-RPC proxy: networks, methods and their tiers, batches, and the node client.
 //!
-//! A request goes through the modules in this order. [`networks`] knows the chain, [`batch`] reads
-//! the body with the help of [`call`] and the allowlist in [`methods`], [`idempotency`] decides
-//! whether to run at all, [`billing`] says what it may cost, [`caps`] whether the caller's day
-//! still has room, [`node`] asks a chain's nodes, [`exchange`] puts their answers together, and
-//! [`billing`] says what it did cost. [`transaction`] names a sent transaction for the audit line
-//! without keeping it.
+//! A request passes through the modules in this order. [`networks`] knows the chain, [`batch`]
+//! parses the body with [`call`] and the allowlist in [`methods`], [`idempotency`] decides between
+//! running and replaying, [`billing`] computes the maximum cost, [`caps`] checks the caller's daily
+//! cap, [`node`] calls a chain's nodes, [`exchange`] combines their answers, and [`billing`]
+//! computes the actual cost. [`transaction`] computes a submitted transaction's hash for the audit
+//! line, without storing it.
 //!
-//! Only [`node`] does I/O; everything else is values in, values out.
+//! Only [`node`] does I/O; all other modules are pure.
 
 pub mod batch;
 pub mod billing;

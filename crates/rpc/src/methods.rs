@@ -1,4 +1,4 @@
-//! Which JSON-RPC methods are served, on which chains, and at which tier.
+//! The allowlist of JSON-RPC methods, with their chains and tiers.
 
 mod table;
 
@@ -29,7 +29,7 @@ impl Method {
     }
 }
 
-/// How much work a method is for a node.
+/// The price class of a method, by the work it takes a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     Standard,
@@ -38,7 +38,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// What the base credits of the chain are multiplied by.
+    /// The factor on the base credits of the chain.
     pub fn multiplier(self) -> u32 {
         match self {
             Tier::Standard => 1,
@@ -56,10 +56,10 @@ impl Tier {
     }
 }
 
-/// What a call does, which decides whether a second node may be asked when the first fails.
+/// The effect of a call, which decides if it may be retried on a second node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Changes nothing; may be asked anywhere, any number of times.
+    /// Changes nothing; may be sent to any node, any number of times.
     Read,
     /// Submits the signed transaction in its first parameter.
     RawTransaction,
@@ -67,10 +67,10 @@ pub enum Effect {
     Submit,
 }
 
-/// Why a method is not served.
+/// The reason why a method is not served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unserved {
-    /// On no list.
+    /// Not on the allowlist.
     Unknown,
     /// Served, but on other chains.
     OtherFamily(&'static Method),
@@ -78,7 +78,7 @@ pub enum Unserved {
     Never(Never),
 }
 
-/// Why a method can never be served by this proxy.
+/// The reason why this proxy never serves a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Never {
     Subscription,
@@ -87,7 +87,7 @@ pub enum Never {
 }
 
 impl Never {
-    /// What the caller should do instead.
+    /// The reason and the alternative, for the caller.
     pub fn advice(self) -> &'static str {
         match self {
             Never::Subscription => "subscriptions need a WebSocket; poll over HTTP instead",
@@ -100,7 +100,7 @@ impl Never {
 }
 
 impl Unserved {
-    /// Why not, and what to do instead, as words that follow the method's name.
+    /// The reason and the alternative, as words that follow the method's name.
     pub fn advice(self) -> String {
         match self {
             Unserved::Unknown => "not on the list of served methods".to_owned(),
@@ -110,7 +110,7 @@ impl Unserved {
     }
 }
 
-/// The page of the documentation that tells which methods are served.
+/// The documentation page that lists the served methods.
 #[cfg(test)]
 fn page() -> String {
     format!(

@@ -24,7 +24,7 @@ impl Network {
         self.0.family
     }
 
-    /// What one Standard call costs here, in credits.
+    /// The credits of one Standard call.
     pub fn base_credits(self) -> u32 {
         match self.0.family {
             Family::Zksync => 30,
@@ -41,17 +41,17 @@ impl Network {
         }
     }
 
-    /// What an honest node of this network answers when asked which chain it serves.
+    /// The chain id that a node of this network must report.
     pub fn chain_id(self) -> u128 {
         self.0.chain_id
     }
 
-    /// The method that asks a node for its chain id.
+    /// The method that returns a node's chain id.
     pub fn chain_id_method(self) -> &'static str {
         if self.0.family == Family::Starknet { "starknet_chainId" } else { "eth_chainId" }
     }
 
-    /// The name of this network's calls in a usage report.
+    /// The SKU of this network's calls in usage reports.
     pub fn sku(self) -> String {
         ["crypto-rpc-", self.0.slug].concat()
     }
@@ -77,7 +77,7 @@ impl fmt::Debug for Network {
     }
 }
 
-/// Chains whose nodes understand the same methods; the first word of a slug.
+/// Chains whose nodes support the same methods; the first word of a slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     Arbitrum,
@@ -147,7 +147,8 @@ const fn chain(slug: &'static str, family: Family, chain_id: u128) -> Chain {
     Chain { slug, family, chain_id }
 }
 
-/// Starknet writes a short text as the number its ASCII bytes spell; chain ids are such texts.
+/// Encodes a Starknet short string: the number that its ASCII bytes form. Chain ids are such
+/// strings.
 const fn short_string(ascii: &[u8]) -> u128 {
     let mut number = 0;
     let mut index = 0;

@@ -1,4 +1,4 @@
-//! Asks a network's nodes: several addresses each, the first that answers wins.
+//! Calls a network's nodes in turn: the first that answers wins.
 
 mod attempt;
 mod cache;
@@ -27,7 +27,7 @@ use health::Chain;
 use pool::Pool;
 use send::{Failure, Sent};
 
-/// The most nodes one request is tried on.
+/// The maximum number of nodes that one request is tried on.
 const ATTEMPTS_MAX: usize = 4;
 
 /// The nodes of every configured network.
@@ -37,21 +37,21 @@ pub struct Nodes {
     limits: NodeLimits,
     pools: BTreeMap<&'static str, Pool>,
     cache: Cache,
-    /// Reads under way: the same read of the same node is sent once for all who want it.
+    /// Reads in progress: the same read to the same node is sent once for all that wait for it.
     reads: Arc<SingleFlight<Posted, Sent>>,
 }
 
-/// The bounds of a request to nodes.
+/// The limits of requests to nodes.
 #[derive(Debug, Clone)]
 pub struct NodeLimits {
-    /// For a request, over all the nodes it is tried on.
+    /// For one request, over all the nodes it is tried on.
     pub total_timeout: Duration,
-    /// For one node, as long as there is another to try.
+    /// For one node, while there is another to try.
     pub attempt_timeout: Duration,
     pub response_bytes_max: usize,
-    /// Requests to one network at the same time; more wait for their turn.
+    /// Concurrent requests to one network; further ones wait.
     pub in_flight_max: usize,
-    /// A read that took this long without an answer is sent to a second node as well.
+    /// Time after which an unanswered read is also sent to a second node. None: never.
     pub hedge_after: Option<Duration>,
 }
 
@@ -83,7 +83,8 @@ impl NodeLimits {
     }
 }
 
-/// Why the configured nodes cannot be used. Addresses often hold a secret, so none is named.
+/// The reason why the configured nodes cannot be used. URLs often hold a secret, so no message
+/// shows them.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     #[error("URL number {position} of {network} must start with http:// or https://")]
@@ -94,7 +95,7 @@ pub enum SetupError {
     Client(#[from] outbound::SetupError),
 }
 
-/// No node answered any call of a request; nothing is charged.
+/// The reason why no node answered any call of a request; nothing is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NodeError {
     #[error("{0} has no nodes configured on this server")]
@@ -108,8 +109,8 @@ pub enum NodeError {
 }
 
 impl Nodes {
-    /// Takes each network's addresses in the order of preference. A network without addresses
-    /// counts as not configured.
+    /// Takes each network's URLs in order of preference. A network without URLs counts as not
+    /// configured.
     pub fn new(
         networks: impl IntoIterator<Item = (Network, Vec<String>)>,
         limits: NodeLimits,
@@ -136,15 +137,15 @@ impl Nodes {
         self.pools.contains_key(network.slug())
     }
 
-    /// Counts, for the metrics, what calls to a network were charged.
+    /// Adds charged credits to the metrics of a network.
     pub fn count_charged(&self, network: Network, credits: u32) {
         if let Some(pool) = self.pools.get(network.slug()) {
             pool.tally.charged(credits);
         }
     }
 
-    /// Sends a batch, to further nodes where the first ones fail, and puts the answers together in
-    /// the order of the calls. Results that never change are asked for once.
+    /// Sends a batch, to further nodes if the first ones fail, and combines the answers in the
+    /// order of the calls. Results that never change are fetched once.
     pub async fn ask(&self, batch: &Batch) -> Result<Reply, NodeError> {
         let network = batch.network();
         let pool = self.pools.get(network.slug()).ok_or(NodeError::NotConfigured(network))?;
@@ -164,7 +165,7 @@ impl Nodes {
         })
     }
 
-    /// Asks one node after the other for what is still open. True if the last one timed out.
+    /// Sends the open calls to one node after the other. True if the last one timed out.
     async fn try_nodes(&self, pool: &Pool, exchange: &mut Exchange<'_>, deadline: Instant) -> bool {
         let mut order: VecDeque<usize> = health::order(&pool.health(), self.clock.now()).into();
         order.truncate(ATTEMPTS_MAX);
@@ -175,7 +176,7 @@ impl Nodes {
             if is_over {
                 break;
             }
-            // What was submitted is not tried elsewhere after a timeout, so it may take its time.
+            // Submissions are not retried after a timeout, so they may use all of the time.
             let are_reads = exchange.are_reads(&asked);
             let may_wait = order.is_empty() || !are_reads;
             let until = if may_wait { deadline } else { self.attempt_deadline(deadline) };

@@ -1,4 +1,4 @@
-//! Reads what a node sent back, item by item, without touching the bytes of a result.
+//! Parses a node's response item by item, without changing the bytes of a result.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::batch::CALLS_MAX;
 use crate::values::{self, Values};
 
-/// Twice what can be asked: room for items that answer nothing, before those that do.
+/// Twice the calls of a request: leaves room for unrelated items before those that answer.
 const ITEMS_MAX: usize = 2 * CALLS_MAX;
 
 /// Longer errors are not copied to every call of a batch.
@@ -14,14 +14,14 @@ const SHARED_ERROR_BYTES_MAX: usize = 4096;
 
 const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// The readable items of a node's answer, in its order.
+/// The valid items of a node's response, in its order.
 pub(crate) struct NodeAnswer<'a> {
     pub(crate) items: Vec<Item<'a>>,
     is_array: bool,
 }
 
 impl<'a> NodeAnswer<'a> {
-    /// `None` if this is not a JSON-RPC answer at all.
+    /// `None` if this is not a JSON-RPC response at all.
     pub(crate) fn read(body: &'a [u8]) -> Option<NodeAnswer<'a>> {
         let text = str::from_utf8(body).ok()?.trim_matches(JSON_SPACE);
         if let Some(only) = Item::read(text) {
@@ -32,7 +32,7 @@ impl<'a> NodeAnswer<'a> {
         Some(NodeAnswer { items, is_array: true })
     }
 
-    /// The error of a node that answers a whole batch with one object, as nodes do that take no
+    /// The error of a node that answers a whole batch with one object, because it does not support
     /// batches or found this one too long.
     pub(crate) fn shared_error(&self) -> Option<&'a RawValue> {
         if self.is_array {
@@ -70,7 +70,7 @@ impl<'a> Item<'a> {
         self.error.is_some()
     }
 
-    /// The result as the node wrote it.
+    /// The result byte for byte.
     pub(crate) fn result(&self) -> &'a str {
         self.result.map_or("null", RawValue::get)
     }
@@ -82,18 +82,18 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The number we gave the call; some nodes give it back as a string.
+    /// The number we gave the call; some nodes return it as a string.
     pub(crate) fn asked_id(&self) -> Option<usize> {
         self.id?.get().trim_matches('"').parse().ok()
     }
 
-    /// What the node says about its error; an error of another shape says nothing.
+    /// The code and message of the node's error; defaults if it has another shape.
     pub(crate) fn complaint(&self) -> Complaint {
         let read = self.error.and_then(|it| serde_json::from_str(it.get()).ok());
         read.unwrap_or_default()
     }
 
-    /// The item as the node wrote it, except that it answers to the caller's id.
+    /// The item as the node sent it, with the caller's id.
     pub(crate) fn with_id(&self, id: &str) -> String {
         let text = self.text;
         let Some(ours) = self.id else {
@@ -106,7 +106,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The parts of an error that decide what happens next.
+/// The parts of an error that decide about retries.
 #[derive(Default, Deserialize)]
 pub(crate) struct Complaint {
     #[serde(default)]

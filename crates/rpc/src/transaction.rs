@@ -1,4 +1,4 @@
-//! The hash of a signed transaction, so that the audit line can name it without keeping it.
+//! The hash of a signed transaction, so that the audit line can name it without storing it.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::values::{self, Values};
 
 /// The type byte of a transaction that carries blobs (EIP-4844).
 const BLOB_TYPE: u8 = 0x03;
-/// The type byte of zkSync's own transactions, whose hash is not that of their bytes (EIP-712).
+/// The type byte of zkSync's own transactions (EIP-712), whose hash is not that of their bytes.
 const ZKSYNC_TYPE: u8 = 0x71;
-/// Nodes take at most 128 KiB without blobs; what is far larger is not worth hashing.
+/// Nodes accept at most 128 KiB without blobs; far larger payloads are not hashed.
 const HASHED_BYTES_MAX: usize = 1024 * 1024;
 
-/// The keccak-256 by which a chain knows a transaction.
+/// The keccak-256 hash that identifies a transaction on its chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TransactionHash([u8; 32]);
 
 impl TransactionHash {
-    /// The hash of a signed transaction as it is sent to a node; `None` where it is not a plain
+    /// The hash of a signed transaction in its network encoding; `None` if it is not a plain
     /// function of the bytes.
     pub fn of(raw: &[u8]) -> Option<TransactionHash> {
         let hashed = match *raw.first()? {
@@ -66,7 +66,7 @@ impl fmt::Debug for TransactionHash {
     }
 }
 
-/// The hash in a node's answer to a submission: by itself, or in an object about the transaction.
+/// The hash in a node's answer to a submission: a plain string, or a member of an object.
 pub(crate) fn announced(result: &str) -> Option<String> {
     let result: Value = serde_json::from_str(result).ok()?;
     let hash = result.as_str().or_else(|| result["transactionHash"].as_str())?;
@@ -74,8 +74,8 @@ pub(crate) fn announced(result: &str) -> Option<String> {
     is_hash.then(|| hash.to_ascii_lowercase())
 }
 
-/// A blob transaction is sent as a list of its body and the blobs, but hashed as its body alone,
-/// without the type byte here.
+/// The body of a blob transaction. It is sent as a list of its body and the blobs, and hashed as
+/// its body alone, here without the type byte.
 fn blob_body(raw: &[u8]) -> Option<&[u8]> {
     let envelope = &raw[1..];
     let mut inside = envelope;

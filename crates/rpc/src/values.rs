@@ -1,4 +1,4 @@
-//! Reads one JSON value, or a bounded array of them, leaving every item's bytes as they came.
+//! Parses one JSON value, or a bounded array of them, without changing the bytes of any item.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 #[derive(Debug)]
 pub(crate) enum Values<'a> {
     One(&'a RawValue),
-    /// An array: its first items, and how many it has in all.
+    /// An array: its first items, and its total number of items.
     Many {
         kept: Vec<&'a RawValue>,
         count: usize,
     },
 }
 
-/// Reads the whole text, but keeps at most `keep_max` items of an array, so that a long array of
+/// Parses the whole text, but keeps at most `keep_max` items of an array, so that a long array of
 /// small items cannot take many times its own size in memory.
 pub(crate) fn read(text: &[u8], keep_max: usize) -> Result<Values<'_>, serde_json::Error> {
     let is_array = text.trim_ascii_start().first() == Some(&b'[');
@@ -29,7 +29,7 @@ pub(crate) fn read(text: &[u8], keep_max: usize) -> Result<Values<'_>, serde_jso
     Ok(values)
 }
 
-/// Reads a member as it is written, so that `null` is told apart from a missing member.
+/// Deserializes a member that is present, so that `null` differs from a missing member.
 pub(crate) fn present<'de, D>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error>
 where
     D: Deserializer<'de>,

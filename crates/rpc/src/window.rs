@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use moment::Timestamp;
 
-/// What one paying caller may spend within 24 hours.
+/// The credits that one paying caller may spend within 24 hours.
 pub const CREDITS_PER_DAY_MAX: u64 = 10_000_000;
 
 const QUARTERS: usize = 96;
 const QUARTER_MS: i64 = 15 * 60 * 1000;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// One caller's spending over the last 96 quarter-hours, the current one included, and what calls
-/// under way may still add.
+/// One caller's spending over the last 96 quarter-hours, the current one included, and the
+/// reservations of calls in progress.
 ///
 /// A charge counts until the quarter-hour it fell in is 24 hours old, counted from its start, so
 /// the window is between 23:45 and 24:00 long.
 #[derive(Debug, Clone)]
 pub struct CreditWindow {
     spent: [u64; QUARTERS],
-    /// The sum of `spent`, which every call asks for.
+    /// The sum of `spent`, kept because every call needs it.
     spent_in_all: u128,
     reserved: u64,
     newest: i64,
@@ -31,15 +31,15 @@ impl CreditWindow {
         CreditWindow { spent, spent_in_all, reserved: 0, newest: quarter(now) }
     }
 
-    /// Counts again what the journal says was charged; rows may come in any order, and those that
-    /// are too old are passed over.
+    /// Restores the window from the charges in the journal, in any order; those that are too old
+    /// are skipped.
     pub fn rebuild(
         rows: impl IntoIterator<Item = (Timestamp, u64)>,
         now: Timestamp,
     ) -> CreditWindow {
         let mut window = CreditWindow::new(now);
         for (charged_at, credits) in rows {
-            // A row from the future is the doing of a clock set back; it counts as of now.
+            // A charge in the future means that the clock was set back; it counts as of now.
             let at = quarter(charged_at).min(window.newest);
             let is_recent = window.newest - at < QUARTERS as i64;
             if is_recent {
@@ -49,7 +49,7 @@ impl CreditWindow {
         window
     }
 
-    /// Sets credits aside for a call, if the cap has room for all of them.
+    /// Reserves credits for a call, if the cap has room for all of them.
     pub fn reserve(
         &mut self,
         credits: u32,
@@ -66,25 +66,25 @@ impl CreditWindow {
         Err(CapReached { credits_max, remaining, resets_at: self.room_at(wanted, credits_max) })
     }
 
-    /// Ends a reservation with what the call did cost.
+    /// Replaces a reservation by the credits that the call cost.
     pub fn settle(&mut self, reservation: Reservation, charged: u32, now: Timestamp) {
         self.advance(now);
         self.release(reservation);
         self.add(self.newest, u64::from(charged));
     }
 
-    /// Ends the reservation of a call that was never run, or of which nothing is known.
+    /// Ends the reservation of a call that was never run, or whose outcome is unknown.
     pub fn release(&mut self, reservation: Reservation) {
         self.reserved = self.reserved.saturating_sub(u64::from(reservation.credits));
     }
 
-    /// Charged within the window and reserved by calls under way.
+    /// The credits charged within the window plus those reserved.
     pub fn used(&self) -> u64 {
         let used = self.spent_in_all + u128::from(self.reserved);
         u64::try_from(used).unwrap_or(u64::MAX)
     }
 
-    /// Whether nothing is left to remember, so that the window may be dropped.
+    /// True if nothing is spent or reserved, so that the window may be dropped.
     pub fn is_idle(&mut self, now: Timestamp) -> bool {
         self.advance(now);
         self.used() == 0
@@ -97,7 +97,7 @@ impl CreditWindow {
         self.spent_in_all += u128::from(*spent - before);
     }
 
-    /// Empties the quarter-hours that have passed. A clock that goes back changes nothing.
+    /// Clears the quarter-hours that have passed. A clock that goes back changes nothing.
     fn advance(&mut self, now: Timestamp) {
         let current = quarter(now);
         let passed = current.saturating_sub(self.newest).clamp(0, QUARTERS as i64);
@@ -108,8 +108,8 @@ impl CreditWindow {
         self.newest = self.newest.max(current);
     }
 
-    /// When enough of the spending will have left the window for the wanted credits to fit, if
-    /// nothing else is charged until then.
+    /// The time at which enough spending has left the window for `wanted` to fit, if nothing else
+    /// is charged until then.
     fn room_at(&self, wanted: u64, credits_max: u64) -> Timestamp {
         let mut used = self.used();
         let oldest = self.newest - (QUARTERS as i64 - 1);
@@ -123,7 +123,7 @@ impl CreditWindow {
     }
 }
 
-/// Credits set aside for one call; give it back to [`CreditWindow::settle`] when the call ends.
+/// Credits reserved for one call; pass it to [`CreditWindow::settle`] when the call ends.
 #[derive(Debug)]
 #[must_use = "a reservation that is not settled counts against the caller until a restart"]
 pub struct Reservation {
@@ -136,7 +136,7 @@ pub struct Reservation {
 pub struct CapReached {
     pub credits_max: u64,
     pub remaining: u64,
-    /// When there will be room, if nothing more is spent.
+    /// The time at which there is room, if nothing more is spent.
     pub resets_at: Timestamp,
 }
 
@@ -149,7 +149,7 @@ fn start(quarter: i64) -> Timestamp {
 }
 
 fn slot(quarter: i64) -> usize {
-    // The remainder lies in 0..96.
+    // The remainder is in 0..96.
     quarter.rem_euclid(QUARTERS as i64) as usize
 }
 

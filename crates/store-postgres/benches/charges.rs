@@ -1,4 +1,5 @@
-//! Durable charges a second: callers who each wait for their charge before they make the next.
+//! Durable charges per second, by callers that each wait for their charge before they make the
+//! next.
 //!
 //! `cargo bench -p store-postgres -- postgres://user@host/empty_database 1024 5` for 1,024 callers
 //! and 5 seconds.
@@ -20,7 +21,7 @@ use uuid::Uuid;
 
 const OWNERS: u8 = 100;
 
-/// What a request through a key writes: a transfer, a spend, a row of usage.
+/// The writes of a request through a key: a transfer, a spend, a usage row.
 fn paid(number: u64, owner: u8) -> Group {
     let entry = EntryId(Uuid::from_u128(u128::from(number) << 64 | u128::from(owner) | 1 << 60));
     let stamp = KeyStamp::at(key_id(owner), at(0));

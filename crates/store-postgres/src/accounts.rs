@@ -7,7 +7,7 @@ use credits::{Account, LotKey, SystemAccount};
 use store::account_id;
 use uuid::Uuid;
 
-/// A system account is another one for each node.
+/// The id of an account. Each node has its own system accounts.
 pub(crate) fn account_id(account: &Account, node: Uuid) -> Uuid {
     match account {
         Account::Lot(lot) => lot_id(lot),

@@ -17,33 +17,34 @@ use crate::session::{Session, pipelined};
 use crate::snapshot::DRAWING_LOCK;
 use crate::statements::{SqlStatement, SqlStatements, Value, values};
 
-/// Longer than a batch takes on a healthy database. A connection that is silent for longer is lost,
-/// whatever others say of the database.
+/// Timeout of a batch, longer than one takes on a healthy database. A connection that is silent for
+/// longer is taken to be lost, even if others still work.
 const ANSWER_MAX: Duration = Duration::from_secs(6);
 
-/// Its own row, if the batch was committed before. It waits for a transaction with the same number
-/// that is still under way: how that ends is known when this is answered.
+/// Inserts the row of this batch; a duplicate if the batch was committed before. Waits for a
+/// transaction with the same number that is still in progress, so its outcome is known when this is
+/// answered.
 const MARK: &str = "INSERT INTO batch (node, epoch, number) VALUES ($1, $2, $3)";
 
-/// The marks of batches whose end is known.
+/// Deletes the rows of batches whose outcome is known.
 const UNMARK: &str = "DELETE FROM batch WHERE node = $1 AND epoch = $2 AND number = ANY ($3)";
 
 const LOCK_DRAWING: &str = "SELECT pg_advisory_xact_lock_shared($1)";
 
 const NOTIFY: &str = "SELECT pg_notify($1, $2)";
 
-/// How a transaction ended, if not by being committed.
+/// The reason why a transaction was not committed.
 #[derive(Debug)]
 pub(crate) enum Undone {
     /// The writes of one group are at fault, or those of several together.
     Refused { group: Option<usize>, error: StoreError },
     /// No group is at fault, and all fail.
     All(StoreError),
-    /// A batch of this number was committed: this one, before the connection was lost.
+    /// A batch with this number was committed: this one, before the connection was lost.
     DoneBefore,
-    /// It ran into another transaction, and can be run again.
+    /// It conflicted with another transaction, and can be retried.
     Collided(String),
-    /// The connection was lost. If it was while committing, it may have been committed.
+    /// The connection was lost. If `is_unknown`, the batch may have been committed.
     Lost { is_unknown: bool, cause: String },
 }
 
@@ -53,7 +54,7 @@ pub(crate) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// `settled` are the numbers of batches whose end is known.
+    /// `settled` are the numbers of batches whose outcome is known.
     pub(crate) fn new(
         (node, number): (Identity, i64),
         settled: &'a [i64],
@@ -85,8 +86,8 @@ impl<'a> Batch<'a> {
         Ok(Batch { statements: all.statements, learnt })
     }
 
-    /// Committed and durable if this is `Ok`, with what was learnt on the way. Given up as soon as
-    /// the database is known to be away: before the commit is sent nothing is written.
+    /// Runs the batch: `Ok` if it is committed and durable, with the values to cache. Cancelled as
+    /// soon as the database is known to be down: nothing is written before the commit is sent.
     pub(crate) async fn run(
         self,
         session: &Session,
@@ -115,7 +116,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The answer; none if it takes too long, or the database is away.
+/// The answer; None if it times out, or the database is down.
 async fn answered<T>(pulse: &DatabasePulse, answer: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
@@ -131,11 +132,11 @@ async fn roll_back(session: &Session) -> Result<(), Undone> {
     })
 }
 
-/// Sends everything up to the commit, and judges the answers in their order.
+/// Sends everything up to the commit, and checks the answers in order.
 async fn post(session: &Session, statements: &[SqlStatement<'_>]) -> Result<(), Undone> {
     let sql: Vec<&str> = statements.iter().map(|it| it.sql).collect();
     let prepared = session.all_prepared(&sql).await.map_err(|error| undone(error, None))?;
-    // Sent by itself, and first.
+    // `BEGIN` is not prepared, and sent first.
     session.begins();
     let begin = session.client().batch_execute("BEGIN");
     let sent = prepared.iter().zip(statements).map(|(prepared, statement)| async move {

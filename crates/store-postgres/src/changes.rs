@@ -14,40 +14,41 @@ use crate::connector::{Connector, Purpose};
 use crate::error::PgError;
 use crate::session::Session;
 
-/// The channel that is notified.
+/// The channel for notifications.
 pub(crate) const CHANNEL: &str = "tollgate";
 
-/// Beyond this many in one transaction, everything has changed.
+/// Changes of one transaction above which `Change::All` is sent instead.
 pub(crate) const CHANGES_MAX: usize = 64;
 
-/// How far a receiver may fall behind before it has to take everything for changed.
+/// Capacity of the broadcast channel; a receiver that falls further behind must assume that
+/// everything has changed.
 const KEPT: usize = 1024;
 
-/// How often the connection is checked, and made again if it is lost.
+/// Pause before a lost connection is opened again.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How often this node notifies itself, and how long the notification may take to be heard. A
-/// connection that hears nothing may have been dead for long: nobody tells a listener.
+/// Interval at which this node notifies itself, and the time within which it must receive that. A
+/// listener is not told that its connection is dead.
 const BEAT_EVERY: Duration = Duration::from_secs(2);
 const BEAT_MAX: Duration = Duration::from_secs(2);
 
-/// Something that nodes may remember has changed. This node's own changes are told too. A receiver
-/// that lags behind has missed some, and treats that as [`Change::All`].
+/// A change of data that nodes may have cached. Includes this node's own changes. A receiver that
+/// lags has missed some, and treats that as [`Change::All`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     Key(KeyId),
-    /// Its tier, whether it is frozen, or the wallets that spend its balance.
+    /// Its tier, its frozen state, or the wallets that spend its balance.
     Owner(OwnerId),
-    /// There may be work.
+    /// There may be new jobs.
     Jobs,
     Settings,
-    /// Another node needs to become this owner's home: the node that has the lease gives it back.
+    /// Another node needs to become this owner's home: the node that has the lease releases it.
     Recall {
         owner: OwnerId,
     },
-    /// Anything: the connection was lost for a while.
+    /// Anything may have changed: the connection was lost for a while.
     All,
-    /// Nothing: whatever was changed before this was told before it.
+    /// No change; all earlier changes have been delivered before this.
     Beat,
 }
 
@@ -64,7 +65,7 @@ impl Change {
         }
     }
 
-    /// What a later release tells of and this one does not know may be anything.
+    /// Parses a payload. An unknown one, from a later release, counts as `Change::All`.
     pub(crate) fn parse(payload: &str) -> Change {
         let (kind, id) = payload.split_once(' ').unwrap_or((payload, ""));
         let id = Uuid::try_parse(id).ok();
@@ -91,14 +92,14 @@ pub(crate) async fn listen(
     ready: CancellationToken,
     stop: CancellationToken,
 ) {
-    // After a panic this begins anew, and what was told meanwhile is unknown.
+    // After a panic this runs again, and notifications in between are lost.
     let mut is_again = ready.is_cancelled();
     while !stop.is_cancelled() {
         let (told, beats) = (changes.clone(), Arc::new(Notify::new()));
         let beaten = Arc::clone(&beats);
         let heard = Box::new(move |notification: tokio_postgres::Notification| {
             let change = Change::parse(notification.payload());
-            // Nobody may be listening here.
+            // There may be no receiver.
             let _ = told.send(change);
             if change == Change::Beat {
                 beaten.notify_one();
@@ -122,8 +123,8 @@ pub(crate) async fn listen(
     }
 }
 
-/// Listens to what all nodes are told, and to a channel of this connection's own, whose name is
-/// returned: other nodes need not hear its beats.
+/// Listens to the channel of all nodes, and to one of this connection, whose name is returned:
+/// other nodes need not receive its beats.
 async fn subscribe(session: &Session) -> Result<String, PgError> {
     let row = session.one("SELECT pg_backend_pid()", &[]).await?;
     let channel = format!("{CHANNEL}_beat_{}", get::<i32>(&row, 0)?);
@@ -131,7 +132,7 @@ async fn subscribe(session: &Session) -> Result<String, PgError> {
     Ok(channel)
 }
 
-/// Ends when a notification that this node sends itself is not heard in time.
+/// Ends when a notification that this node sends itself does not arrive in time.
 async fn until_silent(session: &Session, channel: &str, beats: &Notify) {
     let beat = format!("NOTIFY {channel}, '{}'", Change::Beat.payload());
     loop {

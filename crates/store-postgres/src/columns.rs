@@ -1,5 +1,4 @@
-//! Columns of a row as values of ours, and values of ours as columns; a value that is none of ours
-//! is an error, not a guess.
+//! Converts columns of a row to our values and back; an unknown value is an error.
 
 use std::borrow::Cow;
 
@@ -34,7 +33,7 @@ pub(crate) fn nano_or_none(row: &Row, column: usize) -> Result<Option<Nano>, PgE
     Ok(nanos.map(Nano::from_nanos))
 }
 
-/// A number of ours that is never below zero.
+/// Reads a number that is never negative.
 pub(crate) fn unsigned<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, PgError> {
     let number: i64 = get(row, column)?;
     T::try_from(number).map_err(|_| unknown(number))
@@ -63,7 +62,7 @@ pub(crate) fn bytes_or_none<const N: usize>(
     bytes.map(whole).transpose()
 }
 
-/// A name that one of our enums knows.
+/// Parses a name with `parse`; an unknown name is an error.
 pub(crate) fn parsed<T>(
     row: &Row,
     column: usize,
@@ -88,7 +87,7 @@ pub(crate) fn unknown(value: impl std::fmt::Display) -> PgError {
     PgError::Refused(StoreError::Failed(text))
 }
 
-/// A text as Postgres takes it: it keeps every character but the one with the number zero.
+/// A text that Postgres accepts: it allows every character but NUL, which is replaced.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
@@ -97,7 +96,7 @@ pub(crate) fn text_or_none(optional: Option<&String>) -> Option<Cow<'_, str>> {
     optional.map(|written| text(written))
 }
 
-/// A count as Postgres keeps it.
+/// Converts a count to the database's type.
 pub(crate) fn signed(number: u64) -> Result<i64, StoreError> {
     i64::try_from(number)
         .map_err(|_| StoreError::Refused("a number does not fit into 64 bits".to_owned()))
@@ -107,7 +106,7 @@ pub(crate) fn signed_or_none(number: Option<u64>) -> Result<Option<i64>, StoreEr
     number.map(signed).transpose()
 }
 
-/// How many rows at most; more than there can be means all.
+/// A row limit, at most `i64::MAX`.
 pub(crate) fn limit(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }

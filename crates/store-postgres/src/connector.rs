@@ -10,35 +10,35 @@ use crate::options::{CONNECT_TIMEOUT, Target};
 use crate::session::Session;
 use crate::tls::{Encryption, encryption};
 
-/// Set for every connection that takes locks. The transaction of a process that hangs, or that the
-/// network has cut off, is ended well before the lease of its node runs out, so that nobody who takes
-/// over waits for it; and no transaction waits long for the lock of another.
+/// Settings of every connection that takes locks. The transaction of a process that hangs, or is
+/// cut off by the network, is ended well before the lease of its node expires, so that a node that
+/// takes over does not wait for it; and no transaction waits long for the lock of another.
 const LOCKING: &str = "SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '2s'; \
     SET statement_timeout = '8s'; SET tcp_user_timeout = '5s'";
 
-/// Set for a connection that changes the schema or fills a database: its statements take long, and
-/// it waits for others that do the same.
+/// Settings of a connection that migrates the schema or imports: its statements take long, and it
+/// waits for others that do the same.
 const MIGRATING: &str = "SET idle_in_transaction_session_timeout = '10s'; \
     SET tcp_user_timeout = '10s'";
 
-/// Set for a connection that writes. Its statements go by an index, whatever the statistics say of a
-/// table that has just grown; and what is acknowledged is on disk.
+/// Settings of a connection that writes. Its statements use an index, whatever the statistics say
+/// of a table that has just grown; and acknowledged writes are on disk.
 const WRITING: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; \
     SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
     SELECT set_config('synchronous_commit', 'on', FALSE) \
     WHERE current_setting('synchronous_commit') = 'off'";
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Write,
     Read,
     /// Extends the lease of this node.
     Lease,
-    /// Takes and gives back the leases of owners.
+    /// Takes and releases the leases of owners.
     Own,
     Listen,
-    /// Finds out whether the database answers.
+    /// Checks that the database answers.
     Pulse,
     Migrate,
 }
@@ -67,7 +67,7 @@ impl Purpose {
     }
 }
 
-/// Takes what the server says without being asked.
+/// Receives the notifications of the server.
 pub(crate) type Heard = Box<dyn FnMut(Notification) + Send>;
 
 #[derive(Clone)]
@@ -98,8 +98,8 @@ impl Connector {
     }
 
     /// Connects on the store's own runtime: a socket dies with the runtime that it was opened on,
-    /// and whoever asks may be on one that ends before the store does. The limit is for all of it: a
-    /// server behind a network that swallows everything is connected to and never greets.
+    /// and the caller's may end before the store does. The timeout includes the handshake: a server
+    /// behind a network that drops everything accepts the connection and never greets.
     pub(crate) async fn connect_hearing(
         &self,
         purpose: Purpose,
@@ -139,7 +139,7 @@ impl Connector {
     }
 }
 
-/// Moves a connection on until it ends.
+/// Drives a connection until it ends.
 async fn drive<S, T>(mut connection: Connection<S, T>, mut heard: Heard)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,

@@ -5,16 +5,16 @@ use std::error::Error as _;
 use store::error::StoreError;
 use tokio_postgres::error::{DbError, SqlState};
 
-/// Why a statement did not do what it should.
+/// The reason why a statement failed.
 #[derive(Debug)]
 pub(crate) enum PgError {
-    /// The connection is gone, or cannot be made: nothing is known about the statement.
+    /// The connection is lost, or cannot be opened: the outcome of the statement is unknown.
     Lost(String),
-    /// The transaction ran into another one. It was undone, and can be run again.
+    /// The transaction conflicted with another one. It was rolled back, and can be retried.
     Collided(String),
     /// An earlier statement of the transaction failed.
     Aborted,
-    /// A batch of this number was committed before.
+    /// A batch with this number was committed before.
     BatchDone,
     Refused(StoreError),
 }
@@ -38,7 +38,7 @@ impl From<tokio_postgres::Error> for PgError {
     }
 }
 
-/// The error as callers see it.
+/// Converts the error for callers.
 impl From<PgError> for StoreError {
     fn from(error: PgError) -> StoreError {
         match error {
@@ -53,7 +53,7 @@ impl From<PgError> for StoreError {
     }
 }
 
-/// An error of connecting, whatever it is, leaves us without a connection; the words say why.
+/// Converts an error of connecting; whatever its kind, there is no connection.
 pub(crate) fn not_connected(error: &tokio_postgres::Error) -> PgError {
     PgError::Lost(with_cause(error))
 }
@@ -63,7 +63,7 @@ fn by_code(said: &DbError) -> PgError {
     let text = || said.message().to_owned();
     let is_lost = code.code().starts_with("08")
         || [
-            // Somebody ended the session, or the server stops, starts or is a standby by now.
+            // Session terminated; server shutting down, starting or a standby.
             SqlState::ADMIN_SHUTDOWN,
             SqlState::CRASH_SHUTDOWN,
             SqlState::CANNOT_CONNECT_NOW,
@@ -80,7 +80,7 @@ fn by_code(said: &DbError) -> PgError {
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::LOCK_NOT_AVAILABLE,
-        // It took longer than a statement may.
+        // The statement timed out.
         SqlState::QUERY_CANCELED,
     ];
     if collisions.contains(code) {
@@ -94,7 +94,7 @@ fn by_code(said: &DbError) -> PgError {
 }
 
 fn refusal(said: &DbError) -> StoreError {
-    // The detail names the values of the row, which may be secrets; the message does not.
+    // The detail contains the values of the row, which may be secrets; the message does not.
     let text = said.message().to_owned();
     let class = said.code().code().get(..2).unwrap_or_default();
     match *said.code() {
@@ -114,7 +114,7 @@ fn names_an_account(said: &DbError) -> bool {
     said.constraint().is_some_and(|constraint| accounts.contains(&constraint))
 }
 
-/// The error of the client library alone says little; what caused it says the rest.
+/// The message of the client library's error and of its cause, which has the details.
 fn with_cause(error: &tokio_postgres::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),

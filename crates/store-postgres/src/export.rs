@@ -1,4 +1,4 @@
-//! Reads everything out of a database, for another kind of store.
+//! Exports a database, for another kind of store.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -16,8 +16,8 @@ use crate::session::Session;
 use crate::{Postgres, snapshot};
 
 impl Postgres {
-    /// Everything, as of one moment. No other node should write meanwhile: what it writes is in this
-    /// database alone. A store that is alone sees to that.
+    /// Exports everything, as of one moment. No other node should write meanwhile: its writes would
+    /// be in this database only. `Options::is_alone` ensures that.
     pub async fn export<W: Write>(&self, to: Writer<'_, W>) -> Result<u64, StoreError> {
         let reader = self.pool.reader().await?;
         snapshot::begin_settled(&reader).await?;
@@ -48,8 +48,7 @@ async fn write_all<W: Write>(session: &Session, mut to: Writer<'_, W>) -> Result
     to.finish()
 }
 
-/// What the system accounts of each node are called in exports. There are a few for each seat of a
-/// node.
+/// The ids that the system accounts of each node have in exports. There are a few per node.
 async fn system_accounts(session: &Session) -> Result<HashMap<Uuid, Uuid>, PgError> {
     let sql = "SELECT id, currency, name FROM account WHERE owner IS NULL";
     let rows = session.rows(sql, &[]).await?;
@@ -67,7 +66,7 @@ fn name_system(cell: &mut Value, systems: &HashMap<Uuid, Uuid>) {
 
 fn select(table: &Table) -> String {
     if table.name == "account" {
-        // One of a system account, whose rows are one for each node.
+        // Each node has its own row of a system account; the export has their sum.
         return "SELECT owner, currency, name, min(opened_ms), min(expires_ms), bool_and(is_closed), \
                 sum(granted)::BIGINT, sum(debits)::BIGINT, sum(credits)::BIGINT, \
                 sum(pending)::BIGINT FROM account GROUP BY owner, currency, name \
@@ -78,7 +77,7 @@ fn select(table: &Table) -> String {
         .columns
         .iter()
         .map(|Column { name, kind }| match kind {
-            // Some are shorter here.
+            // Some columns are narrower here.
             ColumnKind::Number => format!("{name}::BIGINT"),
             _ => (*name).to_owned(),
         })

@@ -20,8 +20,8 @@ use crate::node::{FENCE, Identity};
 use crate::session::Session;
 
 impl Postgres {
-    /// All of an export, or nothing. The database must be empty but for its tables, and this node
-    /// should be the only one. Returns the number of rows.
+    /// Imports all of an export, or nothing. The database must have no rows, and this node should
+    /// be the only one. Returns the number of rows.
     pub async fn import<R: BufRead>(&self, from: Reader<'_, R>) -> Result<u64, StoreError> {
         let session = self.pool.connect(Purpose::Migrate).await?;
         session.begin("BEGIN").await?;
@@ -37,7 +37,7 @@ async fn fill<R: BufRead>(
     mut from: Reader<'_, R>,
 ) -> Result<u64, StoreError> {
     keep_others_out(session, node).await?;
-    // Rows come as triggers have left them.
+    // The imported rows already include the effects of triggers.
     alter_triggers(session, "DISABLE").await?;
     let mut systems = HashMap::new();
     while let Some(table) = from.table()? {
@@ -57,7 +57,8 @@ async fn fill<R: BufRead>(
     Ok(from.rows())
 }
 
-/// Nobody else writes before the transaction ends, not even if this node is thought dead meanwhile.
+/// Locks the tables, so that no other node writes before the transaction ends, even if this node is
+/// declared dead meanwhile.
 async fn keep_others_out(session: &Session, node: Identity) -> Result<(), StoreError> {
     if session.row(FENCE, &[&node.id, &node.epoch]).await?.is_none() {
         return Err(StoreError::Fenced);
@@ -84,7 +85,7 @@ async fn alter_triggers(session: &Session, how: &str) -> Result<(), PgError> {
     Ok(())
 }
 
-/// What system accounts are called in the export, and what they are called here.
+/// This node's id, and the map of system accounts from their ids in the export to those here.
 type Systems<'a> = (Uuid, &'a mut HashMap<Uuid, Uuid>);
 
 async fn copy<R: BufRead>(
@@ -118,7 +119,7 @@ async fn copy<R: BufRead>(
     Ok(())
 }
 
-/// The id of an account, and the node if it is a system account.
+/// Appends the id of an account, and its node if it is a system account.
 fn add_names(cells: &mut Vec<Value>, node: Uuid, systems: &mut HashMap<Uuid, Uuid>) {
     let [owner, currency, name] = [&cells[0], &cells[1], &cells[2]];
     let (currency, name) = (currency.text().unwrap_or_default(), name.text().unwrap_or_default());
@@ -143,7 +144,7 @@ fn name_systems(cells: &mut [Value], systems: &HashMap<Uuid, Uuid>) {
     }
 }
 
-/// A value as its column takes it.
+/// A value for a column of its type.
 #[derive(Debug)]
 struct Cell<'a>(&'a Value);
 

@@ -1,4 +1,4 @@
-//! Extends this node's lease, and reports whether it is held.
+//! Extends this node's lease, and reports its state.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,34 +14,34 @@ use crate::node::{self, Identity, LEASE};
 use crate::seat::{NodeSeat, NodeTenure};
 use crate::session::Session;
 
-/// How often the lease is extended.
+/// Interval at which the lease is extended.
 const EVERY: Duration = Duration::from_secs(3);
-/// How much sooner than the database this node takes its lease for ended: clocks do not run at
-/// quite the same speed, and an answer that was on its way should be out before.
+/// Time by which this node considers its lease ended before the database does: clocks run at
+/// slightly different speeds, and answers on their way should be out before.
 const MARGIN: Duration = Duration::from_secs(3);
-/// How soon it is tried again after it failed.
+/// Pause after a failed attempt.
 const PAUSE: Duration = Duration::from_millis(300);
-/// How long one try may take.
+/// Timeout of one attempt.
 const TRY_MAX: Duration = Duration::from_secs(4);
 
-/// Whether this node may decide anything by what it has in memory.
+/// The state of this node's lease. Only while it is held may the node decide by its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseState {
     Held,
-    /// The database has not confirmed the lease in time. It may come back.
+    /// The database has not confirmed the lease in time. It may still be extended.
     Lapsed,
-    /// The node was found dead, and others have taken over what it had. It may register again.
+    /// The node was declared dead, and others have taken over its owners. It may register again.
     Retired,
-    /// The database has given this node's place away. The process has to start anew.
+    /// Another process has this node's place. This process has to be restarted.
     Lost,
 }
 
-/// What the keeper shares with the rest of the store.
+/// The state that the keeper shares with the rest of the store.
 pub(crate) struct KeeperLinks {
     pub(crate) seat: Arc<NodeSeat>,
     pub(crate) state: Arc<watch::Sender<LeaseState>>,
     pub(crate) name: String,
-    /// False for a process that has everybody's balance in memory: it must start anew.
+    /// False for a single node, which has all balances in memory: it must be restarted.
     pub(crate) may_return: bool,
 }
 
@@ -50,8 +50,8 @@ pub(crate) struct Keeper {
     session: Option<Session>,
     links: KeeperLinks,
     identity: Identity,
-    /// Measured by this process from the moment in which the statement was sent: the database has
-    /// counted from later.
+    /// Measured from the moment at which the statement was sent, which is before the database began
+    /// to count.
     held_until: Instant,
 }
 
@@ -67,8 +67,8 @@ impl Keeper {
         Keeper { connector, session: Some(session), links, identity, held_until }
     }
 
-    /// Extends the lease until it is stopped or the lease is lost; gives it back in the end. A node
-    /// that was found dead waits until it has registered again.
+    /// Extends the lease until `stop`, and then releases it. Ends early if the lease is lost. A
+    /// node that was declared dead waits until it has registered again.
     pub(crate) async fn run(&mut self, stop: CancellationToken) {
         let mut next = Instant::now() + EVERY;
         loop {
@@ -107,8 +107,8 @@ impl Keeper {
         self.report(LeaseState::Lapsed);
     }
 
-    /// One try. If the lease ends meanwhile, that is reported when it does. After a failure there
-    /// is no session any more: the next statement is not sent behind one that nobody answers.
+    /// One attempt. If the lease ends meanwhile, that is reported at once. After a failure the
+    /// session is dropped: the next statement must not queue behind one without an answer.
     async fn try_extending(&mut self, sent: Instant) -> Result<bool, PgError> {
         let (connector, session, identity) =
             (self.connector.clone(), self.session.take(), self.identity);
@@ -128,14 +128,14 @@ impl Keeper {
         Ok(is_extended)
     }
 
-    /// Whether this node was found dead, and nobody has its name since.
+    /// True if this node was declared dead, and no other process has its name.
     async fn was_retired(&mut self) -> bool {
         if !self.links.may_return {
             return false;
         }
         let Some(session) = &self.session else { return false };
         let taken = timeout_at(Instant::now() + TRY_MAX, node::is_taken(session, &self.links.name));
-        // Registering again finds out for certain.
+        // If this failed, registering again shows it.
         !matches!(taken.await, Ok(Ok(true)))
     }
 

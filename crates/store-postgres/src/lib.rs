@@ -1,8 +1,8 @@
 //! The store on Postgres 15 or later, for one node or several that share a database.
 //!
 //! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose
-//! statements are made by `posting/`; `queries/` reads; `node.rs` and `lease.rs` say who may write,
-//! and `owner_lease.rs` who decides about an owner's money.
+//! statements are built by `posting/`; `queries/` reads; `node.rs` and `lease.rs` decide which
+//! nodes may write, and `owner_lease.rs` which node decides about an owner's money.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -65,17 +65,18 @@ pub use crate::lease::LeaseState;
 pub use crate::node::{Node, NodeId};
 pub use crate::options::Options;
 
-/// The runtime moves connections on, writes and extends the lease; queries run where they are
-/// asked. Its own, so that nothing of it waits behind the work of the service or ends with it.
+/// Threads of the store's own runtime, which drives connections, writes and extends the lease;
+/// queries run on the caller's. It is separate so that none of this waits behind the work of the
+/// service or ends with it.
 const WORKER_THREADS: usize = 2;
 
-/// How long a start waits for the connection on which changes are heard.
+/// Longest wait at the start for the connection that listens for changes.
 const LISTENING_MAX: Duration = Duration::from_secs(10);
 
-/// How long dropping the store waits for what was handed in.
+/// Longest wait for groups that were handed in when the store is dropped.
 const CLOSING_MAX: Duration = Duration::from_secs(15);
 
-/// Leases of owners that are taken side by side; more wait.
+/// Concurrent requests for owners' leases; further ones wait.
 const OWNERS_AT_ONCE: usize = 4;
 
 pub struct Postgres {
@@ -101,14 +102,14 @@ pub struct Postgres {
 struct Tasks {
     writer: TaskTracker,
     others: TaskTracker,
-    /// No more groups come.
+    /// Cancelled when no more groups are accepted.
     closing: CancellationToken,
-    /// Everything that was handed in is written.
+    /// Cancelled when all groups that were handed in are written.
     stop: CancellationToken,
 }
 
 impl Tasks {
-    /// Extends the node's lease in the background.
+    /// Starts the task that extends the node's lease.
     fn keep_lease(&self, keeper: Keeper, handle: &Handle) {
         let keeper = Arc::new(Mutex::new(keeper));
         let keeping = supervise_loop("leases", self.stop.clone(), move |stop| {
@@ -118,8 +119,8 @@ impl Tasks {
         self.others.spawn_on(keeping, handle);
     }
 
-    /// Compares the clocks once, so that nothing is decided by a wrong one, and then asks the
-    /// database in the background.
+    /// Compares the clocks once, so that nothing is decided by a wrong one, and then starts the
+    /// task that polls the database.
     async fn watch_pulse(
         &self,
         connector: &Connector,
@@ -137,7 +138,7 @@ impl Tasks {
     }
 }
 
-/// A runtime cannot be dropped where futures run, but it can be left to end by itself.
+/// A runtime cannot be dropped in an async context, but it can be shut down in the background.
 struct OwnRuntime(Option<Runtime>);
 
 impl OwnRuntime {
@@ -164,19 +165,19 @@ impl Drop for OwnRuntime {
     }
 }
 
-/// How a database stands to this release. Nothing is changed, and nobody registered.
+/// The schema status of a database. Changes nothing, and does not register as a node.
 pub async fn schema_status(url: &str) -> Result<SchemaStatus, StoreError> {
     let (_runtime, session) = visit(url).await?;
     Ok(schema::status(&session).await?)
 }
 
-/// Brings the schema of a database up to date, beside nodes that work on it.
+/// Migrates the schema of a database, while nodes use it.
 pub async fn migrate(url: &str) -> Result<(), StoreError> {
     let (_runtime, session) = visit(url).await?;
     schema::migrate(&session).await
 }
 
-/// A connection of somebody who is no node.
+/// Opens a connection without registering as a node.
 async fn visit(url: &str) -> Result<(OwnRuntime, Session), StoreError> {
     let runtime = OwnRuntime::start()?;
     let connector = Connector::new(Target::parse(url)?, "migrate", runtime.handle())?;
@@ -185,7 +186,7 @@ async fn visit(url: &str) -> Result<(OwnRuntime, Session), StoreError> {
 }
 
 impl Postgres {
-    /// Connects, brings the schema up to date, and registers this process as a node.
+    /// Connects, migrates the schema, and registers this process as a node.
     pub async fn connect(options: &Options) -> Result<Postgres, StoreError> {
         let target = Target::parse(&options.url)?;
         let runtime = OwnRuntime::start()?;
@@ -254,14 +255,13 @@ impl Postgres {
         })
     }
 
-    /// Which node this process is.
+    /// The id of this node.
     pub fn node(&self) -> NodeId {
         NodeId(self.seat.identity().id)
     }
 
-    /// Whether this node may decide anything by what it has in memory. Without a lease it should
-    /// refuse paid work before it begins: what it hands in would be refused as
-    /// [`StoreError::Fenced`].
+    /// The state of this node's lease. Without the lease it should refuse paid work before it
+    /// begins: its writes would be refused as [`StoreError::Fenced`].
     pub fn lease(&self) -> watch::Receiver<LeaseState> {
         self.lease.clone()
     }
@@ -276,12 +276,12 @@ impl Postgres {
         self.ask(async |db| node::list(&db).await).await
     }
 
-    /// Fences the nodes whose lease has run out, and tells how many these were.
+    /// Fences the nodes whose lease has expired, and returns their number.
     pub async fn retire_expired(&self) -> Result<u64, StoreError> {
         self.ask(async |db| node::retire_expired(&db).await).await
     }
 
-    /// Writes what was handed in, and gives the lease back.
+    /// Writes all groups that were handed in, and releases the lease.
     pub async fn close(mut self) {
         self.begin_closing();
         self.tasks.writer.wait().await;
@@ -291,14 +291,14 @@ impl Postgres {
 
     fn begin_closing(&mut self) {
         self.tasks.closing.cancel();
-        // Without senders the writer ends when it has written what waits.
+        // Without senders the writer ends when it has written the waiting groups.
         self.queue = None;
         self.tasks.writer.close();
         self.tasks.others.close();
     }
 
-    /// One statement, or several that need not see the same state. It ends when the database is
-    /// known to be away.
+    /// Runs one statement, or several that need not see the same snapshot. Cancelled when the
+    /// database is known to be down.
     fn ask<'a, T, F>(&self, query: impl FnOnce(Arc<Reader>) -> F + Send + 'a) -> StoreFuture<'a, T>
     where
         F: Future<Output = Result<T, PgError>> + Send,
@@ -308,7 +308,7 @@ impl Postgres {
         Box::pin(async move { pool.ask(&pulse, None, query).await })
     }
 
-    /// The same for what a request waits for, and an index finds.
+    /// Like `ask`, with a timeout, for indexed queries that a request waits for.
     fn ask_soon<'a, T, F>(
         &self,
         query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
@@ -321,7 +321,7 @@ impl Postgres {
         Box::pin(async move { pool.ask(&pulse, Some(ANSWER_MAX), query).await })
     }
 
-    /// All statements of the query see one state.
+    /// Like `ask`; all statements of the query see one snapshot.
     fn ask_at_once<'a, T, F>(
         &self,
         query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
@@ -338,7 +338,8 @@ impl Postgres {
         })
     }
 
-    /// The same, in a state into which nothing comes any more: see [`snapshot::begin_settled`].
+    /// Like `ask_at_once`, in a snapshot below whose newest sequence number no row can appear
+    /// later: see [`snapshot::begin_settled`].
     fn ask_settled<'a, T, F>(
         &self,
         query: impl FnOnce(Arc<Reader>) -> F + Send + 'a,
@@ -356,7 +357,7 @@ impl Postgres {
     }
 }
 
-/// Waits for what was handed in before the lease is given back.
+/// Waits for the groups that were handed in before it releases the lease.
 impl Drop for Postgres {
     fn drop(&mut self) {
         self.begin_closing();
@@ -372,7 +373,7 @@ impl Drop for Postgres {
             others.wait().await;
             drop(done);
         });
-        // Nothing is ever sent: it ends when the other side goes.
+        // Nothing is ever sent: this ends when the sender is dropped.
         if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(CLOSING_MAX) {
             tracing::error!("the database did not take everything before the store was closed");
         }
@@ -407,7 +408,7 @@ impl Store for Postgres {
         })
     }
 
-    /// A process that has the database to itself is bound to no clock but its own.
+    /// None for a node that has the database to itself, which follows its own clock.
     fn clock_fault(&self) -> Option<String> {
         if self.entrant.is_alone { None } else { self.pulse.clock_fault() }
     }

@@ -1,9 +1,9 @@
-//! The processes that share a database: who they are, and which of them may write.
+//! The processes that share a database: their identities, and which of them may write.
 //!
-//! A node registers when it starts and gets an epoch. Every transaction that writes holds the
-//! node's row with that epoch, and fails if the row is not there or its lease has run out. Retiring
-//! a node raises its epoch, which waits for the transactions that hold the row: from then on
-//! nothing of the retired node can be committed, whatever its own clock says.
+//! A node registers when it starts and gets an epoch. Every transaction that writes locks the
+//! node's row with that epoch, and fails if there is no such row or its lease has expired. Retiring
+//! a node raises its epoch, which waits for the transactions that lock the row: from then on the
+//! retired node can commit nothing, whatever its own clock says.
 
 use std::time::Duration;
 
@@ -18,24 +18,25 @@ use crate::schema::{self, KNOWN};
 use crate::session::Session;
 use tokio_postgres::Row;
 
-/// How long a node may write after its lease was last extended, by the clock of the database.
+/// Time for which a node may write after its lease was last extended, by the database's clock.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
 
-/// The same for SQL.
+/// The same as SQL.
 const LEASE_SQL: &str = "interval '15 seconds'";
 
-/// One node registers at a time.
+/// The advisory lock that lets one node register at a time.
 pub(crate) const ENTRY_LOCK: i64 = 0x546F_6C6C_0003;
 
-/// Another node may be changing the schema, which takes longer than any other lock is waited for.
+/// Timeouts for registering: another node may be migrating the schema, which takes longer than any
+/// other lock is held.
 const ENTRY_PATIENCE: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '35s'";
 
-/// No row means that this node may not write. It does not wait for the lease to be extended, nor
-/// does that wait for it; raising the epoch waits for the end of the transaction.
+/// Locks the row of this node; no row means that it may not write. Does not conflict with extending
+/// the lease; raising the epoch waits for the end of the transaction.
 pub(crate) const FENCE: &str = "SELECT 1 FROM node \
     WHERE id = $1 AND epoch = $2 AND clock_timestamp() < expires_at FOR KEY SHARE";
 
-/// A process, or its place in the list of them: a later process may have the same.
+/// The id of a node. A later process with the same name has the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub Uuid);
 
@@ -44,38 +45,40 @@ pub struct NodeId(pub Uuid);
 pub struct Node {
     pub id: NodeId,
     pub name: String,
-    /// Where it is reached.
+    /// The URL at which other nodes reach it.
     pub address: String,
     pub epoch: i64,
     pub is_live: bool,
 }
 
-/// A process that wants to be a node.
+/// A process that registers as a node.
 #[derive(Debug, Clone)]
 pub(crate) struct Entrant {
     pub(crate) name: String,
     pub(crate) address: String,
     pub(crate) is_alone: bool,
-    /// It was a node before, and was found dead: a live one of the same name stays.
+    /// True if it was a node before, and was declared dead: a live node with the same name stays
+    /// then.
     pub(crate) is_returning: bool,
 }
 
 impl Entrant {
-    /// The same process, after it was found dead.
+    /// The same process, after it was declared dead.
     pub(crate) fn returning(&self) -> Entrant {
         Entrant { is_returning: true, ..self.clone() }
     }
 }
 
-/// What a process writes as. Owners' leases and batches belong to a node and an epoch of it.
+/// The identity that a process writes with. Owners' leases and batches belong to a node and its
+/// epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) id: Uuid,
     pub(crate) epoch: i64,
 }
 
-/// Registers this process. One that runs under the same name is fenced from now on: it is taken for
-/// the one before this, which was killed. Waits for a transaction that it has under way.
+/// Registers this process. A process with the same name is fenced from now on: it is taken to be
+/// the previous run, which was killed. Waits for a transaction of it that is in progress.
 pub(crate) async fn register(
     session: &Session,
     Entrant { name, address, is_alone, is_returning: _ }: &Entrant,
@@ -100,7 +103,7 @@ pub(crate) async fn register(
     for sql in [again, seat, new] {
         if let Some(row) = session.row(&sql, &[&name, &address, &is_alone]).await? {
             let identity = Identity { id: get(&row, 0)?, epoch: get(&row, 1)? };
-            // The process that was this node before may still query whether its last batch was
+            // The process that was this node before may still check if its last batch was
             // committed.
             let old = "DELETE FROM batch WHERE node = $1 \
                        AND at < clock_timestamp() - interval '1 day'";
@@ -111,7 +114,7 @@ pub(crate) async fn register(
     Err(PgError::Refused(StoreError::Failed("the node could not be registered".to_owned())))
 }
 
-/// False if the epoch is another one by now: the node was retired, and must start anew.
+/// Extends the lease. False if the epoch has changed: the node was retired.
 pub(crate) async fn extend(session: &Session, identity: Identity) -> Result<bool, PgError> {
     let sql = format!(
         "UPDATE node SET expires_at = clock_timestamp() + {LEASE_SQL} \
@@ -120,13 +123,13 @@ pub(crate) async fn extend(session: &Session, identity: Identity) -> Result<bool
     Ok(session.execute(&sql, &[&identity.id, &identity.epoch]).await? == 1)
 }
 
-/// Whether a live process has this name.
+/// True if a live process has this name.
 pub(crate) async fn is_taken(session: &Session, name: &str) -> Result<bool, PgError> {
     let sql = "SELECT 1 FROM node WHERE name = $1 AND clock_timestamp() < expires_at";
     Ok(session.row(sql, &[&name]).await?.is_some())
 }
 
-/// Nobody has to wait for this node's lease to run out.
+/// Ends this node's lease now, so that other nodes need not wait until it expires.
 pub(crate) async fn give_back(session: &Session, identity: Identity) -> Result<(), PgError> {
     let sql = "UPDATE node SET expires_at = clock_timestamp() WHERE id = $1 AND epoch = $2";
     session.execute(sql, &[&identity.id, &identity.epoch]).await?;
@@ -150,7 +153,7 @@ pub(crate) async fn list(session: &Session) -> Result<Vec<Node>, PgError> {
     rows.iter().map(node).collect()
 }
 
-/// The nodes whose lease runs, with the newest version of the schema that each knows.
+/// The live nodes, with the newest schema version that each knows.
 pub(crate) async fn known_by_running(session: &Session) -> Result<Vec<NodeSchema>, PgError> {
     let sql = "SELECT name, CASE WHEN schema_epoch = epoch THEN schema_known ELSE 1 END \
                FROM node WHERE clock_timestamp() < expires_at ORDER BY name";
@@ -158,15 +161,15 @@ pub(crate) async fn known_by_running(session: &Session) -> Result<Vec<NodeSchema
     rows.iter().map(|row| Ok(NodeSchema { name: get(row, 0)?, known: get(row, 1)? })).collect()
 }
 
-/// Raises the epoch of nodes whose lease has run out, and tells how many these were. One whose
-/// epoch was raised before is not counted again.
+/// Raises the epoch of nodes whose lease has expired, and returns their number. One whose epoch was
+/// raised before is not counted again.
 pub(crate) async fn retire_expired(session: &Session) -> Result<u64, PgError> {
     let sql = "UPDATE node SET epoch = epoch + 1, expires_at = '-infinity' \
                WHERE expires_at <= clock_timestamp() AND expires_at <> '-infinity'";
     session.execute(sql, &[]).await
 }
 
-/// Raises the epoch of one node, if it is this one and its lease has run out.
+/// Raises the epoch of this node, if its lease has expired.
 pub(crate) async fn retire(session: &Session, identity: Identity) -> Result<bool, PgError> {
     let sql = "UPDATE node SET epoch = epoch + 1, expires_at = '-infinity' \
                WHERE id = $1 AND epoch = $2 AND expires_at <= clock_timestamp()";
@@ -183,7 +186,7 @@ pub(crate) async fn enter(
     loop {
         tries -= 1;
         match enter_once(&session, &entrant).await {
-            // Another process of the same name registered in the same moment.
+            // Another process with the same name registered at the same time.
             Err(PgError::Refused(StoreError::Duplicate(_)) | PgError::Collided(_)) if 0 < tries => {
             }
             Err(error) => return Err(error),
@@ -192,7 +195,7 @@ pub(crate) async fn enter(
     }
 }
 
-/// One node after the other, so that two of them cannot each think that they are the only one.
+/// Registers under the lock, so that two nodes cannot each think that they are the only one.
 async fn enter_once(session: &Session, entrant: &Entrant) -> Result<Identity, PgError> {
     session.begin("BEGIN").await?;
     let entered = enter_in_turn(session, entrant).await;
@@ -214,7 +217,7 @@ async fn enter_in_turn(session: &Session, entrant: &Entrant) -> Result<Identity,
         return Err(PgError::Refused(StoreError::Occupied { node: entrant.name.clone() }));
     }
     if entrant.is_alone {
-        // Waits for what dead nodes have under way: the books are read after that.
+        // Waits for transactions of dead nodes: the books are read after that.
         retire_expired(session).await?;
     }
     register(session, entrant).await

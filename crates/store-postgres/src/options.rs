@@ -1,4 +1,4 @@
-//! How to reach a database, and as whom.
+//! Options for connecting to a database, and the node's identity.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -12,30 +12,29 @@ use tokio_postgres::config::{Host, SslMode};
 
 use crate::tls::Trust;
 
-/// How long connecting may take, unless the URL says otherwise: less than the three seconds within
-/// which a request is refused while the database is away.
+/// Default timeout of connecting: less than the three seconds within which a request is refused
+/// while the database is down.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// A connection on which nothing is acknowledged for this long is dead.
+/// Time without any acknowledgement after which a connection is dead.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 
-/// How to open a database.
+/// Options for opening a database.
 #[derive(Clone)]
 pub struct Options {
     /// `postgres://user:password@host:port/database`. `sslmode` may be `disable`, `require` or
-    /// `verify-full`, the last with `sslrootcert`; without it, connections within this machine are
-    /// plain and all others verified. Sessions must be whole: a pooler in front of the database has
-    /// to pool sessions.
+    /// `verify-full`, the last with `sslrootcert`. Default: plain within this machine, verified
+    /// otherwise. A pooler in front of the database must pool whole sessions.
     pub url: String,
-    /// What this node is called. A node that starts under the name of another takes its place, and
-    /// the other one is fenced.
+    /// The name of this node. A node that starts with the name of another replaces it, and the
+    /// other one is fenced.
     pub node_name: String,
-    /// Where other nodes reach this one.
+    /// The address at which other nodes reach this one.
     pub node_address: String,
-    /// This node decides about everybody's money by itself: it does not start beside a live one,
-    /// and none starts beside it.
+    /// This node alone decides about all owners' money: it does not start while another node is
+    /// live, and no other starts while it is.
     pub is_alone: bool,
-    /// Questions that run side by side; more wait.
+    /// Concurrent queries; further ones wait.
     pub readers: usize,
 }
 
@@ -51,7 +50,7 @@ impl Options {
     }
 }
 
-/// Without the address of the database, which may hold a password.
+/// Omits the URL of the database, which may hold a password.
 impl std::fmt::Debug for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Options { node_name, node_address, readers, url: _, is_alone: _ } = self;
@@ -59,7 +58,7 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// A URL, read.
+/// A parsed URL.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) config: Config,
@@ -80,7 +79,7 @@ impl Target {
                 _ => others.push(pair),
             }
         }
-        // The error of the parser names the option, never its value.
+        // The parser's error names the option, never its value.
         let mut config = Config::from_str(&format!("{address}?{}", others.join("&")))
             .map_err(|error| unusable(&error.to_string()))?;
         let trust = match mode {

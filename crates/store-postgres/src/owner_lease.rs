@@ -1,8 +1,8 @@
-//! Which node decides about an owner's money.
+//! Leases that say which node decides about an owner's money.
 //!
-//! A lease belongs to a node and an epoch of it. Groups need not name the owners that they spend
-//! for: every transaction that writes is fenced by its node's epoch, and an owner's lease is given to
-//! another node only after that epoch was raised, or given back by its holder.
+//! A lease belongs to a node and its epoch. Groups need not name the owners that they spend for:
+//! every transaction that writes is fenced by its node's epoch, and an owner's lease is given to
+//! another node only after that epoch was raised, or after its holder released it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,17 +26,17 @@ use crate::queries::books;
 use crate::seat::NodeTenure;
 use crate::session::Session;
 
-/// How often a lease is tried for when others try at the same time.
+/// Attempts to take a lease when transactions conflict.
 const TRIES: u32 = 5;
 
-/// How long a request waits for a lease, or for any other answer that is found by an index. Whoever
-/// holds a lock for longer is dead, and the database ends it within some seconds.
+/// Time that a request waits for a lease, or for any other indexed query. A session that holds a
+/// lock for longer is dead, and the database ends it within seconds.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_millis(2_500);
 
 impl OwnerLeases for Postgres {
     fn lease_owner(&self, owner: OwnerId) -> StoreFuture<'_, Leased> {
         Box::pin(async move {
-            // What is made ready once at the start does not depend on the time.
+            // The setup at the start does not depend on the time.
             if owner != FOUNDING
                 && let Some(fault) = self.clock_fault()
             {
@@ -48,7 +48,7 @@ impl OwnerLeases for Postgres {
         })
     }
 
-    /// Told as [`Change::Recall`].
+    /// Sent as [`Change::Recall`].
     fn recall_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
         let payload = Change::Recall { owner }.payload();
         self.ask_soon(async move |db| {
@@ -80,7 +80,7 @@ impl OwnerLeases for Postgres {
             match node::enter(&self.connector, self.entrant.returning()).await {
                 Ok((_, identity)) => {
                     self.seat.take(NodeTenure { identity, since });
-                    // Said here as well as by whoever extends the lease: a second call must find it.
+                    // Also set here, besides by the lease keeper, so that a second call sees it.
                     self.lease_state.send_replace(LeaseState::Held);
                     Ok(())
                 }
@@ -108,7 +108,7 @@ pub(crate) async fn lease_owner(
         let end = if leased.is_ok() { "COMMIT" } else { "ROLLBACK" };
         session.end(end).await?;
         match leased {
-            // Two nodes that retire each other's neighbours can meet.
+            // Two nodes that retire others at the same time can conflict.
             Err(PgError::Collided(_)) if 0 < tries => {}
             leased => return Ok(leased?),
         }
@@ -130,7 +130,7 @@ async fn try_leasing(
     let take = "INSERT INTO owner_lease (owner, node, epoch) VALUES ($1, $2, $3) \
                 ON CONFLICT (owner) DO NOTHING";
     session.execute(take, &[&owner.0, &identity.id, &identity.epoch]).await?;
-    // From here on nobody else can take it.
+    // From here on no other node can take the lease.
     let lock = "SELECT node, epoch FROM owner_lease WHERE owner = $1 FOR UPDATE";
     let held = session.one(lock, &[&owner.0]).await?;
     let holder = Identity { id: get(&held, 0)?, epoch: get(&held, 1)? };
@@ -144,8 +144,8 @@ async fn try_leasing(
     Ok(Leased::Here(Box::new(books::of_owner(session, owner).await?)))
 }
 
-/// The holder of a lease, if it is live. One whose lease has run out is retired first, which waits
-/// for what it has under way: the books are read after that.
+/// The holder of a lease, if it is live. One whose lease has expired is retired first, which waits
+/// for its transactions in progress: the books are read after that.
 async fn live_elsewhere(session: &Session, holder: Identity) -> Result<Option<Leased>, PgError> {
     let live = "SELECT address FROM node WHERE id = $1 AND epoch = $2";
     let values = [&holder.id as &(dyn tokio_postgres::types::ToSql + Sync), &holder.epoch];

@@ -1,5 +1,5 @@
-//! A few connections for one purpose, so that queries never wait for the writer, nor for whoever
-//! waits for the lease of an owner.
+//! A few connections for one purpose, so that queries never wait for the writer, nor for requests
+//! that wait for an owner's lease.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ pub(crate) struct Pool {
     free: Arc<Semaphore>,
 }
 
-/// A connection that is lent. It goes back when this is dropped, unless it is in the middle of a
+/// A borrowed connection. Dropping it returns the connection to the pool, unless it is in a
 /// transaction, which then ends with it.
 pub(crate) struct Reader {
     session: Option<Session>,
@@ -45,8 +45,8 @@ impl Pool {
         Ok(Reader { session: Some(session), pool: Arc::clone(self), _permit: permit })
     }
 
-    /// Runs a query on a connection of the pool. It is given up when the database is known to be
-    /// away or the limit has passed; then the connection is not used again.
+    /// Runs a query on a connection of the pool. Cancelled when the database is known to be down or
+    /// the limit has passed; the connection is not reused then.
     pub(crate) async fn ask<T, E, F>(
         self: &Arc<Pool>,
         pulse: &DatabasePulse,
@@ -69,23 +69,23 @@ impl Pool {
         answer.map_err(Into::into)
     }
 
-    /// A connection that is not lent but given.
+    /// Opens a connection outside of the pool.
     pub(crate) async fn connect(&self, purpose: Purpose) -> Result<Session, PgError> {
         self.connector.connect(purpose).await
     }
 
-    /// Closes the connections that nobody uses: one of the others did not answer.
+    /// Closes the idle connections, because another one did not answer.
     pub(crate) fn drop_idle(&self) {
         self.lock().clear();
     }
 
-    /// From now on nobody gets a connection.
+    /// Closes the pool: no more connections are handed out.
     pub(crate) fn close(&self) {
         self.free.close();
         self.lock().clear();
     }
 
-    /// The newest one that is still good; those that are not are let go.
+    /// The newest idle connection that is reusable; others are closed.
     fn idle(&self) -> Option<Session> {
         let mut idle = self.lock();
         while let Some(session) = idle.pop() {
@@ -101,7 +101,7 @@ impl Pool {
     }
 }
 
-/// The answer; none if the limit has passed, or the database is away.
+/// The answer; None if the time is over, or the database is down.
 async fn bounded<T>(
     pulse: &DatabasePulse,
     until: Option<Instant>,

@@ -1,8 +1,8 @@
-//! The pulse of the database: whether it answers, and what its clock says.
+//! A health check of the database: its reachability and its clock.
 //!
-//! A task asks twice a second, and at once where a request needs to know. So a database behind a
-//! network that swallows everything is known to be away before any work is begun, and questions
-//! that wait for it end.
+//! A task polls twice a second, and at once if a request needs to know. So a database behind a
+//! network that drops everything is known to be down before any work is begun, and queries that
+//! wait for it are cancelled.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,35 +19,35 @@ use crate::connector::{Connector, Purpose};
 use crate::error::PgError;
 use crate::session::Session;
 
-/// How often the database is asked while no request asks for it.
+/// Interval at which the database is polled without requests.
 const PULSE_EVERY: Duration = Duration::from_millis(500);
-/// How long the answer may take: with the pause before it, less than the three seconds within which
-/// a request is refused.
+/// Timeout of a poll: with the interval before it, less than the three seconds within which a
+/// request is refused.
 const PULSE_ANSWER_MAX: Duration = Duration::from_millis(1_500);
-/// The same while the database is known to be away: nobody waits for it, and a new connection takes
-/// longer than an answer.
+/// Timeout while the database is known to be down: no request waits for it, and a new connection
+/// takes longer than an answer.
 const PULSE_RETURN_MAX: Duration = Duration::from_secs(4);
-/// How long after an answer the database counts as reached.
+/// Time after an answer for which the database counts as reached.
 const FRESH: Duration = Duration::from_millis(100);
 
-/// How far this machine's clock may be from the database's.
+/// The largest allowed difference between this machine's clock and the database's.
 pub(crate) const CLOCK_SKEW_MAX: Duration = Duration::from_secs(60);
 
-/// The clock is read by the statement that is answered.
+/// Reads the database's clock.
 const ASK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// The state of the database as the last answer told it.
+/// The state of the database by its last answer.
 #[derive(Debug)]
 pub(crate) struct DatabasePulse {
     is_lost: watch::Sender<bool>,
     answered: Mutex<Instant>,
-    /// By how many milliseconds this machine's clock is surely ahead of the database's; negative
-    /// where it is behind.
+    /// Milliseconds by which this machine's clock is at least ahead of the database's; negative if
+    /// it is behind.
     skew_ms: AtomicI64,
     asks: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
-/// The task that asks.
+/// The task that polls.
 pub(crate) struct PulseTask {
     connector: Connector,
     session: Option<Session>,
@@ -56,9 +56,9 @@ pub(crate) struct PulseTask {
 }
 
 impl DatabasePulse {
-    /// Ends when the database is known to be away; at once if it is.
+    /// Ends when the database is known to be down; at once if it is.
     pub(crate) async fn lost(&self) {
-        // The sender is in `self`, so it is there as long as anybody waits.
+        // The sender is in `self`, so it exists as long as anything waits.
         let _ = self.is_lost.subscribe().wait_for(|is_lost| *is_lost).await;
     }
 
@@ -66,12 +66,12 @@ impl DatabasePulse {
         *self.is_lost.borrow()
     }
 
-    /// Notes that the database answered something else a moment ago.
+    /// Records that the database has just answered another statement.
     pub(crate) fn note_answer(&self) {
         *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Ends once it is sure that the database was there a moment ago.
+    /// Ends once the database is known to have answered a moment ago.
     pub(crate) async fn confirm(&self) -> Result<(), PgError> {
         let answered = *self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.is_lost() && answered.elapsed() < FRESH {
@@ -84,7 +84,7 @@ impl DatabasePulse {
         answer.await.map_err(|_| away())
     }
 
-    /// Why this machine's clock cannot be used beside the database's, if it cannot.
+    /// The reason why this machine's clock disagrees with the database's, if it does.
     pub(crate) fn clock_fault(&self) -> Option<String> {
         let skew_ms = self.skew_ms.load(Ordering::Relaxed);
         if Duration::from_millis(skew_ms.unsigned_abs()) <= CLOCK_SKEW_MAX {
@@ -123,7 +123,8 @@ impl DatabasePulse {
 }
 
 impl PulseTask {
-    /// The task, which is to be run, with what it reports. The database has just answered.
+    /// Creates the task, which must be run, and the state that it updates. The database must have
+    /// just answered.
     pub(crate) fn new(connector: Connector) -> (PulseTask, Arc<DatabasePulse>) {
         let (asks, asked) = mpsc::unbounded_channel();
         let pulse = Arc::new(DatabasePulse {
@@ -136,7 +137,7 @@ impl PulseTask {
         (task, pulse)
     }
 
-    /// Asks until `stop`.
+    /// Polls until `stop`.
     pub(crate) async fn run(&mut self, stop: CancellationToken) {
         let mut next = Instant::now() + PULSE_EVERY;
         loop {
@@ -156,11 +157,12 @@ impl PulseTask {
             match asked {
                 Ok(()) => {
                     for waiting in waiting {
-                        // A request that was given up does not wait any more.
+                        // A request that was cancelled does not wait any more.
                         let _ = waiting.send(());
                     }
                 }
-                // Those who wait, and those who came meanwhile, are told by the end of their channels.
+                // Dropping the channels tells the requests that wait, and those that came
+                // meanwhile.
                 Err(error) => {
                     self.pulse.note_lost(&error);
                     while self.asks.try_recv().is_ok() {}
@@ -170,7 +172,7 @@ impl PulseTask {
         }
     }
 
-    /// One question. After a failure there is no session any more.
+    /// One poll. After a failure the session is dropped.
     pub(crate) async fn beat(&mut self) -> Result<(), PgError> {
         let limit = if self.pulse.is_lost() { PULSE_RETURN_MAX } else { PULSE_ANSWER_MAX };
         let session = self.session.take().filter(Session::is_reusable);
@@ -196,7 +198,7 @@ async fn ask(connector: &Connector, session: Option<Session>) -> Result<(Session
     Ok((session, surely_ahead(sent, get(&row, 0)?, received)))
 }
 
-/// By how much a clock that was read before and after the database's is surely ahead of it.
+/// The least time by which a clock is ahead of the database's, if it was read before and after it.
 fn surely_ahead(sent: i64, database: i64, received: i64) -> i64 {
     if database < sent {
         sent - database

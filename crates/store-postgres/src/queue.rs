@@ -1,4 +1,4 @@
-//! The groups that wait for the writer, in the order in which they were handed in.
+//! The queue of groups for the writer, in the order in which they were handed in.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use store::error::StoreError;
 use store::write::Group;
 use tokio::sync::{mpsc, oneshot};
 
-/// The writer takes thousands at a time, so a queue this long means a database that has stopped.
+/// The writer takes thousands at a time, so a queue this long means that the database has stopped.
 const QUEUED_GROUPS_MAX: usize = 65_536;
 
 pub(crate) struct Waiting {
@@ -16,13 +16,13 @@ pub(crate) struct Waiting {
     pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
 }
 
-/// Where groups are handed in. Dropping it ends the queue; what waits is still written.
+/// The sending half. Dropping it ends the queue; waiting groups are still written.
 pub(crate) struct Queue {
     sender: mpsc::UnboundedSender<Waiting>,
     len: Arc<AtomicUsize>,
 }
 
-/// Where the writer takes them out.
+/// The receiving half, for the writer.
 pub(crate) struct Arrivals {
     receiver: mpsc::UnboundedReceiver<Waiting>,
     len: Arc<AtomicUsize>,
@@ -35,8 +35,8 @@ pub(crate) fn queue() -> (Queue, Arrivals) {
 }
 
 impl Queue {
-    /// Never waits: the ledger pushes while it holds its own lock, so that the journal has the
-    /// order of the decisions.
+    /// Never blocks: the ledger pushes while it holds its own lock, so that the journal has the
+    /// order of its decisions.
     pub(crate) fn push(&self, group: Group) -> Commit {
         if QUEUED_GROUPS_MAX <= self.len.fetch_add(1, Ordering::SeqCst) {
             self.len.fetch_sub(1, Ordering::SeqCst);
@@ -55,7 +55,7 @@ impl Queue {
 }
 
 impl Arrivals {
-    /// Waits for groups and takes up to a number of them; none once the queue has ended.
+    /// Waits for groups and takes at most `groups_max`; empty once the queue has ended.
     pub(crate) async fn take(&mut self, groups_max: usize) -> Vec<Waiting> {
         let mut taken = Vec::new();
         self.receiver.recv_many(&mut taken, groups_max).await;

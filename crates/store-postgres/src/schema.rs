@@ -15,16 +15,16 @@ use crate::error::PgError;
 use crate::node::{self, ENTRY_LOCK};
 use crate::session::Session;
 
-/// Brings a database from the version before to this one.
+/// Migrates a database from the previous version to this one.
 pub(crate) struct Migration {
     pub(crate) version: i64,
     pub(crate) name: &'static str,
-    /// The oldest version whose programs can work on the database after this migration.
+    /// The oldest schema version whose releases can use the database after this migration.
     pub(crate) compatible_from: i64,
     pub(crate) sql: &'static str,
 }
 
-/// Migrations that were released are never edited: a change is a new migration.
+/// Released migrations are never edited: a change is a new migration.
 const MIGRATIONS: [Migration; 4] = [
     Migration {
         version: 1,
@@ -58,12 +58,12 @@ const MIGRATIONS: [Migration; 4] = [
 /// The newest version that this release knows.
 pub(crate) const KNOWN: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
-/// Since this version nodes note what they know.
+/// The version since which nodes record the newest migration that they know.
 const NODES_TELL_SINCE: i64 = 2;
 
 const MIGRATION_LOCK: i64 = 0x546F_6C6C_0002;
 
-/// Applies the migrations that the database does not have, all in one transaction.
+/// Applies the missing migrations, all in one transaction.
 pub(crate) async fn migrate(session: &Session) -> Result<(), StoreError> {
     Ok(migrate_with(session, &MIGRATIONS).await?)
 }
@@ -80,7 +80,7 @@ async fn migrate_with(session: &Session, migrations: &[Migration]) -> Result<(),
 }
 
 async fn migrate_up(session: &Session, migrations: &[Migration]) -> Result<(), PgError> {
-    // A second node waits here, and finds everything done. Nor does a node register meanwhile.
+    // A second node waits here, and finds everything done. No node registers meanwhile either.
     for lock in [MIGRATION_LOCK, ENTRY_LOCK] {
         session.run(&format!("SELECT pg_advisory_xact_lock({lock})")).await?;
     }
@@ -112,7 +112,7 @@ async fn wait_for_nodes(session: &Session, migration: &Migration) -> Result<(), 
     hindered(migration, &running).map_or(Ok(()), |words| Err(unsuitable(words)))
 }
 
-/// Why a migration cannot be applied while these nodes run; none if it can.
+/// The reason why a migration cannot be applied while these nodes run; None if it can.
 fn hindered(migration: &Migration, running: &[NodeSchema]) -> Option<String> {
     let old = running.iter().filter(|node| node.known < migration.compatible_from);
     let old: Vec<String> = old.map(|node| format!("`{}`", node.name)).collect();
@@ -129,13 +129,13 @@ fn hindered(migration: &Migration, running: &[NodeSchema]) -> Option<String> {
     })
 }
 
-/// Refuses a database that programs of this release cannot use: another one changed it meanwhile.
+/// Refuses a database that this release cannot use, because another one has migrated it meanwhile.
 pub(crate) async fn check_still_usable(session: &Session) -> Result<(), PgError> {
     let found = found(session).await?;
     if found.version <= KNOWN { Ok(()) } else { admits(&found, KNOWN) }
 }
 
-/// How the database stands, without changing anything.
+/// The schema status of the database; changes nothing.
 pub(crate) async fn status(session: &Session) -> Result<SchemaStatus, PgError> {
     let found = found(session).await?;
     let nodes = match found.version {

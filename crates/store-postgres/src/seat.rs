@@ -1,5 +1,5 @@
-//! The place of this process among the nodes. It has another epoch after the process was found
-//! dead and has registered again.
+//! The identity of this process among the nodes. Its epoch changes when the process was declared
+//! dead and registers again.
 
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ pub(crate) struct NodeTenure {
     pub(crate) since: Instant,
 }
 
-/// The present identity of this process.
+/// The current identity of this process.
 #[derive(Debug)]
 pub(crate) struct NodeSeat(watch::Sender<NodeTenure>);
 
@@ -26,17 +26,17 @@ impl NodeSeat {
         self.0.borrow().identity
     }
 
-    /// Replaces the identity. Nothing that was decided under the one before may be handed in after
+    /// Replaces the identity. Decisions made under the previous one must not be handed in after
     /// this.
     pub(crate) fn take(&self, tenure: NodeTenure) {
         self.0.send_replace(tenure);
     }
 
-    /// The identity after this one.
+    /// Waits for the identity after `known`.
     pub(crate) async fn next(&self, known: Identity) -> NodeTenure {
         let mut tenures = self.0.subscribe();
         let next = tenures.wait_for(|tenure| tenure.identity != known).await;
-        // The sender is in `self`.
+        // Cannot fail: the sender is in `self`.
         *next.expect("the seat outlives whoever waits for it")
     }
 }

@@ -1,4 +1,4 @@
-//! One connection to the database, with the statements that it has prepared.
+//! One connection to the database, and its prepared statements.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -13,7 +13,8 @@ use tokio_postgres::{Client, Row, Statement};
 
 use crate::error::PgError;
 
-/// Beyond this many the memory starts afresh: lists of characters are statements of many forms.
+/// Capacity of the statement cache, which is cleared when full: lists of characters have many forms
+/// of statements.
 const STATEMENTS_CACHED_MAX: usize = 256;
 
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -22,7 +23,7 @@ pub(crate) struct Session {
     client: Client,
     statements: Mutex<HashMap<String, Statement>>,
     is_in_transaction: AtomicBool,
-    /// A question on it was given up.
+    /// Set when a query on the connection was cancelled.
     is_spoilt: AtomicBool,
 }
 
@@ -36,12 +37,12 @@ impl Session {
         }
     }
 
-    /// Nobody uses the connection again: it owes an answer that may never come.
+    /// Marks the connection as not reusable: it owes an answer that may never come.
     pub(crate) fn spoil(&self) {
         self.is_spoilt.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the next user finds the connection as the first one did.
+    /// True if the connection is open, outside a transaction and owes no answer.
     pub(crate) fn is_reusable(&self) -> bool {
         !self.client.is_closed()
             && !self.is_in_transaction.load(Ordering::SeqCst)
@@ -57,7 +58,7 @@ impl Session {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
-    /// The one row of a query that always has one.
+    /// The row of a query that always has exactly one.
     pub(crate) async fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, PgError> {
         let statement = self.prepared(sql).await?;
         Ok(self.client.query_one(&statement, values).await?)
@@ -68,7 +69,7 @@ impl Session {
         Ok(self.client.execute(&statement, values).await?)
     }
 
-    /// Hands each row on as it comes, for answers that are too long to be kept twice.
+    /// Calls `take` with each row as it arrives, for results that are too large to keep.
     pub(crate) async fn each(
         &self,
         sql: &str,
@@ -84,12 +85,12 @@ impl Session {
         Ok(())
     }
 
-    /// Statements without values, which are not prepared.
+    /// Runs statements without parameters, which are not prepared.
     pub(crate) async fn run(&self, sql: &str) -> Result<(), PgError> {
         Ok(self.client.batch_execute(sql).await?)
     }
 
-    /// Sends all of these before it waits for any answer, and returns the first error.
+    /// Sends all statements before it waits for any answer, and returns the first error.
     pub(crate) async fn run_all(&self, all: &[&str]) -> Result<(), PgError> {
         let sent = all.iter().map(|sql| self.client.batch_execute(sql));
         for outcome in pipelined(sent).await {
@@ -107,7 +108,7 @@ impl Session {
         Ok(statement)
     }
 
-    /// The statements of a batch, in its order. Those that are new are prepared all at once.
+    /// The prepared statements of a batch, in order. New ones are prepared all at once.
     pub(crate) async fn all_prepared(&self, batch: &[&str]) -> Result<Vec<Statement>, PgError> {
         let mut prepared: HashMap<&str, Statement> = HashMap::new();
         let mut unknown: Vec<&str> = Vec::new();
@@ -133,20 +134,20 @@ impl Session {
         &self.client
     }
 
-    /// Begins a transaction. Until [`Session::end`] nobody else can use the connection.
+    /// Begins a transaction. Until [`Session::end`] the connection is not reusable.
     pub(crate) async fn begin(&self, how: &str) -> Result<(), PgError> {
         self.is_in_transaction.store(true, Ordering::SeqCst);
         self.run(how).await
     }
 
-    /// `COMMIT` or `ROLLBACK`.
+    /// Ends the transaction with `COMMIT` or `ROLLBACK`.
     pub(crate) async fn end(&self, how: &str) -> Result<(), PgError> {
         self.run(how).await?;
         self.is_in_transaction.store(false, Ordering::SeqCst);
         Ok(())
     }
 
-    /// The transaction begins in statements that somebody else sends.
+    /// Records that the caller begins a transaction with its own statement.
     pub(crate) fn begins(&self) {
         self.is_in_transaction.store(true, Ordering::SeqCst);
     }

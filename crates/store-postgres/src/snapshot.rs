@@ -1,4 +1,4 @@
-//! Queries of several statements that must see one state of the database.
+//! Queries of several statements that must see one snapshot of the database.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -14,22 +14,23 @@ use crate::session::Session;
 pub(crate) const DRAWING_LOCK: i64 = 0x546F_6C6C_0001;
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// How often the lock is tried for: each time nobody can write for as long as somebody's
-/// transaction still takes, but at most for two seconds.
+/// Attempts to take the lock. During each, writers wait until the transactions in progress have
+/// ended, two seconds at most.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// From now on, until [`finish`], all statements see one state.
+/// Begins a transaction whose statements all see one snapshot, until [`finish`].
 pub(crate) async fn begin(session: &Session) -> Result<(), PgError> {
     session.begin(BEGIN).await
 }
 
-/// The same, and nothing that is committed later has a number below one that is seen here.
+/// Like [`begin`], and no row that is committed later has a sequence number below one that is
+/// visible here.
 ///
-/// Numbers are drawn before they are committed, so on several nodes a higher one may be seen first;
-/// a reader that goes on from there would never see the lower one. So writers are kept out for the
-/// moment in which the state is fixed. All of it is sent at once, and the database ends it if we
-/// hang in the middle.
+/// Numbers are drawn before they are committed, so with several nodes a higher one may be visible
+/// first; a reader that continues from there would never see the lower one. So writers are locked
+/// out for the moment in which the snapshot is taken. All statements are sent at once, and the
+/// database times out if this process hangs in between.
 pub(crate) async fn begin_settled(session: &Session) -> Result<(), PgError> {
     let lock = format!(
         "SET idle_session_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'; \
@@ -57,7 +58,7 @@ pub(crate) async fn finish(session: &Session) -> Result<(), PgError> {
     session.end("COMMIT").await
 }
 
-/// Up to which number a table is known to be settled. Pages below it need no lock.
+/// The sequence number up to which a table is known to be complete. Pages below it need no lock.
 #[derive(Debug, Default)]
 pub(crate) struct Settled(AtomicI64);
 

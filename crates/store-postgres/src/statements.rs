@@ -1,5 +1,5 @@
-//! Statements that a batch is made of: put together without asking the database anything, so that
-//! all of them can be sent at once.
+//! The statements of a batch: built without querying the database, so that all of them can be sent
+//! at once.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::changes::Change;
 
 pub(crate) type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
 
-/// The values of a statement, in the order of their numbers.
+/// The parameters of a statement, in order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$(Box::new($value) as $crate::statements::Value<'_>),*]
@@ -18,9 +18,9 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// One statement, whose it is, and how many rows it must change.
+/// One statement, the group it belongs to, and the number of rows it must change.
 pub(crate) struct SqlStatement<'a> {
-    /// The group's place in its batch; none for what all groups share.
+    /// The group's position in its batch; None for statements that all groups share.
     pub(crate) group: Option<usize>,
     pub(crate) sql: &'static str,
     pub(crate) values: Vec<Value<'a>>,
@@ -29,7 +29,7 @@ pub(crate) struct SqlStatement<'a> {
 
 pub(crate) struct Expected {
     pub(crate) rows: u64,
-    /// What it means if there are more or fewer.
+    /// The error if the number of rows differs.
     pub(crate) otherwise: StoreError,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Expected {
 pub(crate) struct SqlStatements<'a> {
     pub(crate) statements: Vec<SqlStatement<'a>>,
     pub(crate) group: Option<usize>,
-    /// What other nodes are told of.
+    /// The changes to notify other nodes of.
     pub(crate) changes: BTreeSet<Change>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> SqlStatements<'a> {
         self.statements.push(SqlStatement { group: self.group, sql, values, expected: None });
     }
 
-    /// The statement must change one row, or return one.
+    /// Adds a statement that must change or return exactly one row.
     pub(crate) fn add_one(
         &mut self,
         sql: &'static str,

@@ -1,4 +1,4 @@
-//! Encryption between us and the database, by rustls.
+//! TLS connections to the database, by rustls.
 
 use std::io;
 use std::path::Path;
@@ -18,19 +18,19 @@ use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Whom we believe to be the server.
+/// The verification of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Nothing is encrypted.
+    /// No encryption.
     Plain,
     /// Encrypted, without checking the certificate: `sslmode=require`, as in other clients.
     Anybody,
-    /// The certificate must be for the name, from an authority that the system trusts or that is in
-    /// a file.
+    /// The certificate must match the host name, and be from an authority that the system trusts or
+    /// that is in a file.
     Named { authorities: Option<std::path::PathBuf> },
 }
 
-/// Makes the encrypted connections; none if they are to be plain.
+/// Creates the TLS connector; None for plain connections.
 pub(crate) fn encryption(trust: &Trust) -> Result<Option<Encryption>, StoreError> {
     let unusable = |error: String| StoreError::Failed(format!("TLS cannot be used: {error}"));
     let provider = Arc::new(ring::default_provider());
@@ -139,7 +139,7 @@ impl AsyncWrite for Encrypted {
     }
 }
 
-/// Believes any certificate, and only checks that the server has its key.
+/// Accepts any certificate, and only checks that the server has its key.
 #[derive(Debug)]
 struct Believer(Arc<CryptoProvider>);
 

@@ -1,5 +1,5 @@
-//! The one task that writes: it takes what waits, commits all of it in one transaction, and only
-//! then completes the futures of those groups.
+//! The only task that writes: it takes the waiting groups, commits them in one transaction, and
+//! only then completes their futures.
 //!
 //! The cost of a commit is its fsync and its network round trip, so the more groups wait, the
 //! cheaper each becomes. If a batch is refused it is split until the bad group is alone and fails
@@ -25,17 +25,17 @@ use crate::queue::{Arrivals, Waiting};
 use crate::seat::NodeSeat;
 use crate::session::Session;
 
-/// Groups of one transaction: a few thousand statements at most in ordinary work.
+/// Groups of one transaction: usually a few thousand statements at most.
 const BATCH_GROUPS_MAX: usize = 4096;
 
-/// How often a batch runs again after it ran into another transaction.
+/// Retries of a batch after conflicts with other transactions.
 const COLLISIONS_MAX: u32 = 8;
 
-/// How long it is tried to reach the database before groups fail that are surely not written: work
-/// was done for them, and their callers wait.
+/// Time to retry while the database is unreachable, before groups fail that are definitely not
+/// written: work was done for them, and their callers wait.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(12);
 
-/// The same when the store is being closed, also for groups whose end is not known.
+/// The same while the store is being closed, also for groups whose outcome is unknown.
 const CLOSING_MAX: Duration = Duration::from_secs(5);
 
 const PAUSE_MIN: Duration = Duration::from_millis(20);
@@ -43,7 +43,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 type Outcome = Result<(), StoreError>;
 
-/// Whether the writer reaches its database. Paid work is not begun while it does not.
+/// Set while the writer cannot reach its database. No paid work is begun then.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reach(Arc<AtomicBool>);
 
@@ -66,18 +66,18 @@ pub(crate) struct Writer {
     memory: Memory,
     /// The number of the newest batch.
     number: i64,
-    /// Batches whose end is known, and whose marks may be there.
+    /// Batches whose outcome is known, and whose rows in the table `batch` may still exist.
     settled: Vec<i64>,
     /// Cancelled when the store is being closed.
     closing: CancellationToken,
-    /// Whether the database answered the last time.
+    /// The result of the last attempt to reach the database.
     reach: Reach,
     pulse: Arc<DatabasePulse>,
     commit_seconds: Histogram,
     batch_groups: Histogram,
 }
 
-/// What the writer shares with the rest of the store.
+/// The state that the writer shares with the rest of the store.
 pub(crate) struct WriterLinks {
     pub(crate) seat: Arc<NodeSeat>,
     pub(crate) closing: CancellationToken,
@@ -117,14 +117,14 @@ impl Writer {
             self.commit_seconds.record(started.elapsed().as_secs_f64());
             self.batch_groups.record(waiting.len() as f64);
             for (waiting, outcome) in waiting.into_iter().zip(outcomes) {
-                // A waiter that went away does not undo what it asked for.
+                // A waiter that was dropped does not undo its group.
                 let _ = waiting.done.send(outcome);
             }
         }
     }
 
-    /// What waits; none if the database was out of reach and is tried again instead. Nobody hands
-    /// anything in that must be paid for until it is back.
+    /// The waiting groups; None if the database was unreachable and a reconnect was tried instead.
+    /// No paid work is handed in until it is back.
     async fn take(&mut self, arrivals: &mut Arrivals) -> Option<Vec<Waiting>> {
         let taken = arrivals.take(BATCH_GROUPS_MAX);
         if !self.reach.is_lost() {
@@ -140,7 +140,7 @@ impl Writer {
         taken.ok()
     }
 
-    /// In the order of the groups, in as few transactions as there can be.
+    /// Commits the groups in order, in as few transactions as possible. Returns their outcomes.
     async fn write(&mut self, waiting: &[Waiting]) -> Vec<Outcome> {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(waiting.len());
         let whole = 0..waiting.len();
@@ -159,7 +159,7 @@ impl Writer {
         outcomes
     }
 
-    /// One transaction, run until its end is known. It keeps its identity: under another one, a
+    /// Runs one transaction until its outcome is known. It keeps its identity: under another one, a
     /// batch that was committed would not be recognised.
     async fn commit(&mut self, waiting: &[Waiting]) -> Result<(), Refusal> {
         let identity = self.seat.identity();
@@ -183,7 +183,7 @@ impl Writer {
             match undone {
                 Undone::Refused { group, error } => return Err(Refusal::At { group, error }),
                 Undone::All(error) => return Err(Refusal::Of(error)),
-                // A batch that was done before is done.
+                // The batch was committed before.
                 Undone::DoneBefore => return Ok(()),
                 Undone::Collided(cause) => {
                     collisions += 1;
@@ -233,16 +233,16 @@ impl Writer {
     }
 }
 
-/// Why a transaction was not committed.
+/// The reason why a transaction was not committed.
 enum Refusal {
-    /// Some group is at fault: perhaps that one, if there are several.
+    /// Some group is at fault: `group` if known.
     At { group: Option<usize>, error: StoreError },
-    /// All fail with this.
+    /// All groups fail with this.
     Of(StoreError),
 }
 
-/// The parts of a batch in their order: up to the group that seems to be at fault, that one alone,
-/// and the rest; or halves where none is known.
+/// Splits a batch into parts, in order: up to the group that seems to be at fault, that one alone,
+/// and the rest; or halves if none is known.
 fn split(part: Range<usize>, at: Option<usize>) -> Vec<Range<usize>> {
     let parts = match at {
         Some(at) => {
@@ -261,7 +261,7 @@ fn not_reached(error: PgError) -> Undone {
     Undone::Lost { is_unknown: false, cause: StoreError::from(error).to_string() }
 }
 
-/// Since when the database cannot be reached.
+/// The time since which the database is unreachable, and the next pause.
 #[derive(Default)]
 struct Unreachable {
     since: Option<Instant>,
@@ -269,7 +269,7 @@ struct Unreachable {
 }
 
 impl Unreachable {
-    /// Waits a little before the next try; false if there should be none.
+    /// Waits before the next attempt; false if `patience` is over.
     async fn pause(&mut self, patience: Option<Duration>) -> bool {
         let since = *self.since.get_or_insert_with(Instant::now);
         if patience.is_some_and(|patience| patience < since.elapsed()) {

@@ -17,7 +17,7 @@ const CHARACTERS: u64 = 100_000;
 const IN_A_GROUP: u64 = 1_000;
 const ROUNDS: usize = 9;
 
-/// Words that a fifth of all have, beside some of their own.
+/// Words that a fifth of all characters have, besides some of their own.
 const COMMON: [&str; 3] = ["gentle", "winter", "sailor"];
 
 fn character(number: u64) -> Character {

@@ -1,20 +1,20 @@
-//! Names of accounts that follow from what an account is, where numbers would have to be looked up:
-//! in Postgres, and in exports.
+//! Account ids derived from owner, currency and name, where row numbers would need a lookup: in
+//! Postgres, and in exports.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// The account of a lot.
+/// The id of a lot.
 pub fn of_lot(owner: Uuid, currency: &str, name: &str) -> Uuid {
     id_of(b"lot", owner, currency, name)
 }
 
-/// A system account of a node.
+/// The id of a node's system account.
 pub fn of_system(node: Uuid, currency: &str, name: &str) -> Uuid {
     id_of(b"system", node, currency, name)
 }
 
-/// Neither a currency nor a name has a line break in it, so no two accounts share a text.
+/// Hashes the parts. Currencies and names have no line breaks, so no two accounts hash alike.
 fn id_of(kind: &[u8], whose: Uuid, currency: &str, name: &str) -> Uuid {
     let mut hash = Sha256::new();
     for part in [kind, whose.as_bytes().as_slice(), currency.as_bytes(), name.as_bytes()] {

@@ -1,28 +1,28 @@
-//! The audit trail: what operators did to money, and who they were.
+//! The audit trail: operators' actions on money, and who took them.
 
 use moment::Timestamp;
 
-/// The most rows that one answer carries.
+/// The maximum number of rows per query.
 pub const AUDIT_ROWS_MAX: usize = 1000;
 
-/// The actor of what nobody asked for.
+/// The actor of actions that the program took by itself.
 pub const ITSELF: &str = "tollgate";
 
-/// One thing that was done.
+/// One action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     pub at: Timestamp,
-    /// The user of the operating system who did it.
+    /// The operating system user that acted.
     pub actor: String,
-    /// In the words of the command line, such as `ledger refund`.
+    /// The command, as on the command line, such as `ledger refund`.
     pub action: String,
-    /// What it was done to: an account, a charge, a payment.
+    /// The account, charge or payment that was acted on.
     pub subject: String,
-    /// The rest in words: amounts, and the reason that was given.
+    /// Further details as text: amounts, and the reason that was given.
     pub detail: String,
 }
 
-/// A row and its place in the trail.
+/// A row and its sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
     pub seq: i64,

@@ -1,9 +1,9 @@
-//! What a backup came to.
+//! The result of a backup.
 
-/// A backup that is whole and on disk.
+/// A complete backup on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackedUp {
     pub bytes: u64,
-    /// The last entry of the journal that it contains.
+    /// The sequence number of the last journal entry it contains.
     pub last_seq: i64,
 }

@@ -1,20 +1,20 @@
-//! Characters, what is said of them, and how they are looked for.
+//! Characters, their reviews, and queries for them.
 
 use characters::Card;
 use credits::OwnerId;
 use moment::Timestamp;
 use uuid::Uuid;
 
-/// A character as its makers see it. Numbers about it are kept by the store.
+/// A character as its maker defined it. The store keeps its counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Character {
     pub id: Uuid,
-    /// Its name in addresses.
+    /// The name in URLs.
     pub slug: String,
     pub name: String,
     pub description: String,
     pub author: String,
-    /// As they are shown; found in lower case.
+    /// As displayed; searched in lower case.
     pub tags: Vec<String>,
     pub adult: bool,
     pub featured: bool,
@@ -25,13 +25,13 @@ pub struct Character {
     pub updated: Timestamp,
 }
 
-/// What is only needed to speak as a character, or to show it.
+/// The parts that are only needed to chat as a character, or to display it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CharacterContent {
     /// A character card, as JSON.
     pub card: String,
     pub picture: Option<CharacterPicture>,
-    /// In lower case: what it can be found by.
+    /// The words that it is found by, in lower case.
     pub words: Vec<String>,
 }
 
@@ -41,42 +41,43 @@ pub struct CharacterPicture {
     pub bytes: Vec<u8>,
 }
 
-/// A character with what callers made of it.
+/// A character with its counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CharacterLine {
     pub character: Character,
     pub imports: u64,
     pub rating_count: u64,
     pub rating_sum: u64,
-    /// What the caller who asks has given it.
+    /// The rating that the querying owner gave.
     pub own_rating: Option<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CharacterSort {
-    /// Only those that are featured, by imports.
+    /// Only featured characters, by imports.
     Featured,
     HighestRating,
-    /// Only those with two ratings or more, by their average.
+    /// Only characters with at least two ratings, by their average.
     HighlyRated,
-    /// Only those rated three or better, the newest first.
+    /// Only characters rated three or better, newest first.
     HighlyRatedAndRecent,
     Imports,
     MostRecent,
     RatingCount,
 }
 
-/// Which characters to list. Of several tags or models, one is enough; every word must be found.
+/// Filters and order of a list. A character must have one of several tags or models, and all of the
+/// words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CharacterQuery {
     pub adult: bool,
     pub pro: Option<bool>,
     pub web_enabled: Option<bool>,
-    /// In lower case, as those of `tags_all`.
+    /// In lower case, like `tags_all`.
     pub tags_any: Vec<String>,
     pub tags_all: Vec<String>,
     pub models: Vec<String>,
-    /// Beginnings of words, in lower case.
+    /// Prefixes of words, in lower case.
     pub words: Vec<String>,
     pub sort: CharacterSort,
     pub ascending: bool,
@@ -84,7 +85,7 @@ pub struct CharacterQuery {
     pub offset: u64,
 }
 
-/// What an account says of a character. A second one of the same account replaces the first.
+/// A review of a character. A second one by the same account replaces the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     pub id: Uuid,
@@ -97,21 +98,21 @@ pub struct Review {
     pub created: Timestamp,
 }
 
-/// What can be written about characters.
+/// The writes about characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CharacterWrite {
-    /// A duplicate if its slug or id is taken.
+    /// A duplicate if the slug or id is taken.
     Add {
         character: Character,
         content: CharacterContent,
     },
-    /// Everything but its numbers; its picture only where there is a new one.
+    /// Replaces everything but the counters; the picture only if there is a new one.
     Change {
         character: Character,
         content: CharacterContent,
     },
     Remove(Uuid),
-    /// In place of the account's first review, if it has one.
+    /// Replaces the account's earlier review, if there is one.
     PutReview(Review),
     /// Counts an account once among those that chatted with a character.
     NoteUse {
@@ -123,13 +124,14 @@ pub enum CharacterWrite {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewPage {
-    /// The newest first.
+    /// Newest first.
     pub reviews: Vec<Review>,
     pub total: u64,
 }
 
 impl Character {
-    /// The rows of a card. Whoever wrote it is told by a name that says nothing else.
+    /// The rows of a character card. The author is stored under a pseudonym that reveals nothing
+    /// else.
     pub fn of(
         card: &Card,
         id: Uuid,
@@ -160,38 +162,38 @@ impl Character {
         (character, content)
     }
 
-    /// What it can be found by.
+    /// The words that the character is found by.
     pub fn words(&self) -> Vec<String> {
         let texts = [self.name.as_str(), self.description.as_str()];
         characters::words(texts.into_iter().chain(self.tags.iter().map(String::as_str)))
     }
 }
 
-/// With at most this many characters, a condition drives a list.
+/// The largest number of matches at which a single condition drives a query.
 const RARE_MAX: usize = 2_000;
-/// The same where there are several: what has all of them may be rare though none of them is.
+/// The same for several conditions: their intersection may be small although none of them is.
 const RARE_OF_SEVERAL_MAX: usize = 20_000;
 
-/// One thing that a listed character must have.
+/// One condition of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition<'a> {
-    /// A word that begins like this.
+    /// A word with this prefix.
     Word(&'a str),
-    /// One of these.
+    /// One of these tags.
     Tags(&'a [String]),
-    /// One of these.
+    /// One of these models.
     Models(&'a [String]),
 }
 
 impl Condition<'_> {
-    /// Behind every word that begins like this one.
+    /// The end of the range of words with this prefix, exclusive.
     pub fn end_of_words(beginning: &str) -> String {
         format!("{beginning}\u{10ffff}")
     }
 }
 
 impl CharacterQuery {
-    /// What narrows the list down, beside the flags.
+    /// The conditions of the query, besides the flags.
     pub fn conditions(&self) -> Vec<Condition<'_>> {
         let mut conditions: Vec<Condition<'_>> =
             self.words.iter().map(|word| Condition::Word(word)).collect();
@@ -207,12 +209,12 @@ impl CharacterQuery {
     }
 }
 
-/// Up to how many characters are rare, where a list has so many conditions.
+/// The largest number of matches that counts as rare, by the number of conditions.
 pub fn rare_max(conditions: usize) -> usize {
     if conditions == 1 { RARE_MAX } else { RARE_OF_SEVERAL_MAX }
 }
 
-/// The condition that leaves the fewest characters, if those are few. Each was counted up to one
+/// The index of the condition with the fewest matches, if they are rare. Counting stopped at one
 /// more than is rare.
 pub fn driver(counts: &[usize]) -> Option<usize> {
     let rarest = counts.iter().enumerate().min_by_key(|(_, count)| **count);

@@ -6,7 +6,7 @@
 //!     │            ▼  │          │
 //!     │         UNKNOWN ─────────┤
 //!     ▼            ▼             │
-//!   FAILED ◄───────┴── (taken up again: back to VERIFIED;
+//!   FAILED ◄───────┴── (reopened: back to VERIFIED;
 //!     │                  credited if the money came after all)
 //!     └──► CREDITED
 //! ```
@@ -15,37 +15,38 @@ use credits::EntryId;
 use moment::Timestamp;
 use money::Nano;
 
-/// The most claims that one answer carries.
+/// The maximum number of claims per query.
 pub const CLAIMS_MAX: usize = 1000;
 
-/// The name of a payment, which follows from what its payer signed.
+/// The id of a payment, derived from the signed payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClaimId(pub [u8; 20]);
 
-/// A payment that somebody sent us, and how far it has come.
+/// A payment that was sent to us, and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     pub id: ClaimId,
     /// In CAIP-2 form, such as `eip155:8453`.
     pub network: String,
     pub asset: String,
-    /// In its canonical form.
+    /// The payer's address in its canonical form.
     pub payer: String,
-    /// What the chain spends once: the nonce of an authorization, or the hash of a message.
+    /// The value that the chain accepts once: the nonce of an authorization, or the hash of a
+    /// message.
     pub nonce: [u8; 32],
     pub pay_to: String,
-    /// What the payer signed for, in base units of the token.
+    /// The signed amount, in base units of the token.
     pub units: u64,
-    /// What the payer signed, as JSON: enough to ask the chain about it at any later time.
+    /// The signed payload as JSON: enough to look the payment up on its chain at any later time.
     pub payment: String,
     pub state: ClaimState,
-    /// What was sent, or is about to be.
+    /// The transaction that was sent, or is about to be.
     pub sent: SentPayment,
-    /// When that was written down to be sent.
+    /// The time at which it was stored for sending.
     pub sent_at: Option<Timestamp>,
-    /// What came of it, once it is credited.
+    /// The credit, once it was made.
     pub credit: Option<ClaimCredit>,
-    /// Why it failed, in the protocol's word.
+    /// The reason for the failure, in the protocol's terms.
     pub reason: Option<String>,
     pub created: Timestamp,
     pub changed: Timestamp,
@@ -53,36 +54,36 @@ pub struct Claim {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClaimState {
-    /// It is signed and keeps the terms. Nothing was sent for it.
+    /// Signed and within the terms. Nothing was sent for it.
     Verified,
-    /// It was sent, or may have been.
+    /// Sent, or may have been.
     Submitted,
-    /// It was sent, and waiting for it ended without an answer from the chain.
+    /// Sent, and the wait for the chain timed out.
     Unknown,
-    /// It is on the chain and in the ledger.
+    /// On the chain and in the ledger.
     Credited,
-    /// It moved nothing and will not by what was sent. The payer may try it again.
+    /// Nothing moved, and what was sent can no longer move it. The payer may retry.
     Failed,
 }
 
-/// What is sent for a payment. All of it is there before any of it is sent.
+/// The transaction of a payment. All of it is stored before it is sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentPayment {
-    /// The transaction's name on its chain; absent while a facilitator has not told it.
+    /// The transaction's id on its chain; None until a facilitator has returned it.
     pub transaction: Option<String>,
-    /// The signed transaction, where it is ours to send.
+    /// The signed transaction, if we send it ourselves.
     pub raw: Option<Vec<u8>>,
-    /// Its place among the transactions of its sender.
+    /// The nonce of the transaction in the sender's account.
     pub sequence: Option<u64>,
-    /// The chain's newest block before it was sent: nothing of it can be older.
+    /// The chain's newest block before it was sent: the transaction cannot be in an older one.
     pub since_block: Option<u64>,
-    /// The names of what was sent before under the same number, for less. One of them may be mined
-    /// all the same.
+    /// The ids of earlier transactions with the same nonce and lower fees. One of them may still be
+    /// mined.
     pub replaced: Vec<String>,
 }
 
 impl SentPayment {
-    /// Everything that may be on the chain for this payment, at most one of which is.
+    /// Every transaction that may be on the chain for this payment; at most one of them is.
     pub fn transactions(&self) -> impl Iterator<Item = &String> {
         self.transaction.iter().chain(&self.replaced)
     }
@@ -91,23 +92,22 @@ impl SentPayment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimCredit {
     pub entry: EntryId,
-    /// What moved, and was credited with it.
+    /// The amount that moved and was credited.
     pub amount: Nano,
 }
 
-/// A step that a claim takes, from the state that it was seen in. A claim that is in another one by
-/// now, or in one that does not allow the step, is
-/// [`StoreError::Missing`](crate::error::StoreError).
+/// A step of a claim, from the state in which it was read. If the claim is in another state by now,
+/// or in one that does not allow the step, it is [`StoreError::Missing`](crate::error::StoreError).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimStep {
     Submit(SentPayment),
-    /// Something else is sent under the same number.
+    /// Another transaction with the same nonce is sent.
     Replace(SentPayment),
-    /// A transaction that was learnt only now is noted.
+    /// The wait timed out; stores the transaction if it became known only now.
     LoseSight {
         transaction: Option<String>,
     },
-    /// Written with the credit in one group.
+    /// Written in one group with the credit.
     Credit {
         transaction: String,
         credit: ClaimCredit,
@@ -117,14 +117,14 @@ pub enum ClaimStep {
     },
 }
 
-/// What a chain shows for a claim that failed.
+/// The payment that a chain shows for a claim that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedPayment {
     pub transaction: String,
     pub amount: Nano,
 }
 
-/// Claims of one state whose last step was after one moment and up to another.
+/// Claims of one state whose last step was after `after` and not after `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimSpan {
     pub state: ClaimState,
@@ -132,14 +132,14 @@ pub struct ClaimSpan {
     pub until: Timestamp,
 }
 
-/// A position in a list that is sorted by the time of the last step.
+/// A position in the list of claims, which is sorted by the time of the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimCursor {
     pub changed: Timestamp,
     pub id: ClaimId,
 }
 
-/// What credited claims of one network come to: the books must have received as much from it.
+/// The sum of the credited claims of one network, which the books must have received from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreditedSum {
     pub network: String,
@@ -152,14 +152,14 @@ impl Claim {
         ClaimCursor { changed: self.changed, id: self.id }
     }
 
-    /// Whether anything may have been sent for it, whatever became of it.
+    /// True if anything may have been sent for it, whatever the outcome.
     pub fn was_sent(&self) -> bool {
         self.sent.transaction.is_some() || self.sent.since_block.is_some()
     }
 }
 
 impl ClaimStep {
-    /// Whether a claim in this state can take this step at all.
+    /// True if a claim in this state can take this step.
     pub fn is_allowed_from(&self, state: ClaimState) -> bool {
         use ClaimState::{Credited, Submitted, Unknown, Verified};
         match self {

@@ -7,35 +7,35 @@ use money::{Currency, Nano, Price};
 use crate::claim::ClaimId;
 use crate::journal::Books;
 
-/// The most rows that one answer about marks of usage carries.
+/// The maximum number of usage marks per query.
 pub const USAGE_MARKS_MAX: usize = 10_000;
 
-/// Faults that are told; a damaged database has more than anyone reads.
+/// Faults that are listed; a damaged database has more than anyone reads.
 pub const FAULTS_MAX: usize = 100;
 
-/// Everything that must agree with the journal, read at one moment.
+/// Everything that must agree with the journal, read in one snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub books: Books,
-    /// The last row of usage; zero if there is none.
+    /// The sequence number of the last usage row; zero if there is none.
     pub usage_last_seq: i64,
-    /// Details of usage from before this day may be gone.
+    /// Usage rows from before this day may be pruned.
     pub usage_from_day: i64,
-    /// What the daily sums of usage come to, by owner and by day.
+    /// The daily sums of usage, added up by owner and by day.
     pub usage_sums: Vec<UsageSum>,
-    /// What allowances were set to, in the order of time.
+    /// The amounts that allowances were set to, in order of time.
     pub allowances: Vec<AllowanceSet>,
     /// The keys that have a limit.
     pub limited_keys: Vec<LimitedKey>,
-    /// Payments that a chain settled and we credited.
+    /// Payments that were settled on a chain and credited.
     pub credited: Vec<CreditedClaim>,
-    /// Those of them that their chain does not show any more.
+    /// Credited payments that their chain no longer shows.
     pub missing: Vec<MissingClaim>,
-    /// Money that came in for payments that had failed, and is not credited.
+    /// Money that arrived for failed payments, and is not credited.
     pub received: Vec<ReceivedClaim>,
-    /// Where sums of usage are not what its rows come to, in words.
+    /// Descriptions of stored sums that differ from the usage rows.
     pub miscounts: Vec<String>,
-    /// What the database says is wrong with itself, in words.
+    /// Descriptions of faults that the database found in itself.
     pub faults: Vec<String>,
 }
 
@@ -46,25 +46,25 @@ pub struct UsageSum {
     pub amount: Nano,
 }
 
-/// Which rows a sum is of.
+/// The rows that a sum covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UsagePart {
     Owner(OwnerId),
     Day(i64),
 }
 
-/// As much of a row of usage as must agree with the journal.
+/// The parts of a usage row that must agree with the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageMark {
     pub seq: i64,
     pub charge: EntryId,
     pub owner: OwnerId,
     pub currency: Currency,
-    /// Negative where it was given back.
+    /// Negative for a refund.
     pub amount: Nano,
     pub at: Timestamp,
     pub units: u64,
-    /// Of a single unit.
+    /// The price of a single unit.
     pub price: Price,
 }
 
@@ -75,7 +75,7 @@ pub struct AllowanceSet {
     pub amount: Nano,
 }
 
-/// A key, its limits, and since when it has them.
+/// A key, its limits, and the time they were set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitedKey {
     pub terms: KeyTerms,
@@ -114,12 +114,12 @@ pub struct ReceivedClaim {
     pub since: Timestamp,
 }
 
-/// The rows of an audit trail that has holes.
+/// The row counts of an audit trail with missing rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCount {
-    /// How many are there.
+    /// The number of rows present.
     pub rows: i64,
-    /// How many were written.
+    /// The number of rows written.
     pub written: i64,
 }
 
@@ -130,10 +130,10 @@ impl std::fmt::Display for AuditCount {
     }
 }
 
-/// Rows of usage that come to something else than their daily sum.
+/// Usage rows whose sum differs from the stored daily sum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DailyMiscount {
-    /// In hexadecimal, as `key` is; an empty key stands for a wallet.
+    /// In hexadecimal, like `key`; an empty key means a wallet.
     pub owner: String,
     pub date: String,
     pub currency: String,
@@ -163,11 +163,11 @@ impl std::fmt::Display for DailyMiscount {
     }
 }
 
-/// The proxy's credits of one owner in a quarter of an hour, counted and summed.
+/// The proxy's credits of one owner in a quarter of an hour: counted, and as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcMiscount {
     pub owner: String,
-    /// When the quarter began.
+    /// The start of the quarter.
     pub from: String,
     pub counted: i64,
     pub summed: i64,

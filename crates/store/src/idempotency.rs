@@ -1,41 +1,41 @@
-//! Answers that are kept, to be sent again for the same request with the same idempotency key.
+//! Stored responses, to be replayed for the same request with the same idempotency key.
 
 use credits::OwnerId;
 use moment::Timestamp;
 
-/// An answer and the request it belongs to. Refusals are not kept.
+/// A response and the request it belongs to. Refusals are not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptAnswer {
-    /// What the request was; the same key may not stand for another one.
+    /// The hash of the request; the same key is refused for another request.
     pub fingerprint: [u8; 32],
-    /// The headers that belong to the answer, in lower case.
+    /// The response headers to replay, in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub expires: Timestamp,
 }
 
-/// Whose answer it is, and under which key.
+/// The owner and idempotency key of a stored response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AnswerKey {
     pub owner: OwnerId,
     pub key: String,
 }
 
-/// What is kept under a key, and how much the owner keeps in all.
+/// The response stored under a key, and the totals of its owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Also when it has expired and was not dropped yet.
+    /// Also set if it has expired and was not deleted yet.
     pub answer: Option<KeptAnswer>,
     pub answers: u64,
     pub bytes: u64,
 }
 
-/// As HTTP writes them: neither a name nor a value can hold a line break.
+/// Headers in the form of HTTP; neither names nor values can contain a line break.
 pub fn headers_text(headers: &[(String, String)]) -> String {
     headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
 }
 
-/// Reads what [`headers_text`] wrote.
+/// Parses the text of [`headers_text`].
 pub fn headers_of(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().filter_map(|line| line.split_once(": "));
     lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()

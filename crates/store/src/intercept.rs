@@ -1,7 +1,7 @@
-//! A wrapper around a store, for tests of what happens when a store fails.
+//! A wrapper around a store, for tests of store failures.
 //!
-//! All methods are forwarded here once, so that a new query is added to one wrapper and not to one
-//! for each way of failing.
+//! All methods are forwarded here once, so that a new query is added to one wrapper only, and not
+//! to one per kind of failure.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use crate::{
     MediaRowStore, RpcStore, Store, StoreFuture, UsageStore,
 };
 
-/// Who stands in front of a store. By default everything passes.
+/// Intercepts the calls of a store. By default everything is forwarded.
 pub trait Intercept: Send + Sync {
     fn commit(&self, inner: &Arc<dyn Store>, group: Group) -> Commit {
         inner.commit(group)
@@ -50,7 +50,7 @@ pub trait Intercept: Send + Sync {
     }
 }
 
-/// A store whose groups and answers pass through an [`Intercept`].
+/// A store whose groups and answers go through an [`Intercept`].
 pub struct Intercepted<I> {
     inner: Arc<dyn Store>,
     intercept: Arc<I>,

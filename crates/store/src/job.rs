@@ -1,4 +1,4 @@
-//! Queued work: one row for each job, and the steps that it takes.
+//! Queued work: one row for each job, and its steps.
 //!
 //! ```text
 //!            ┌──────────────(again)─────────────┐
@@ -10,8 +10,8 @@
 //!   └─────────┴──────────────────────────┴──────┘
 //! ```
 //!
-//! A worker claims a job with a lease and a fence. Whatever it writes later names that fence; a
-//! step with another one is [`StoreError::Missing`](crate::error::StoreError), and changes nothing.
+//! A worker claims a job with a lease and a fence. Its later writes carry that fence; a step with
+//! another one is [`StoreError::Missing`](crate::error::StoreError), and changes nothing.
 
 use credits::{KeyId, OwnerId};
 use moment::Timestamp;
@@ -19,12 +19,12 @@ use uuid::Uuid;
 
 use crate::media::MediaId;
 
-/// The last jobs of a model whose times are remembered.
+/// Number of last jobs per model whose durations are stored.
 pub const TIMINGS_KEPT: usize = 200;
-/// The most jobs that one answer carries.
+/// The maximum number of jobs per query.
 pub const JOBS_MAX: usize = 1000;
 
-/// A job, which is also the name of its hold and what callers call `queue_id`.
+/// The id of a job, which is also the id of its hold and the `queue_id` of callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub Uuid);
 
@@ -35,7 +35,7 @@ pub struct JobCursor {
     pub id: JobId,
 }
 
-/// One piece of queued work, and how far it has come.
+/// One piece of queued work, and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedJob {
     pub id: JobId,
@@ -45,32 +45,32 @@ pub struct QueuedJob {
     pub model: String,
     /// As JSON; empty once the job has ended.
     pub request: String,
-    /// What it costs when it succeeds, as JSON.
+    /// The charge if it succeeds, as JSON.
     pub charge: String,
-    /// The request that queued it.
+    /// The id of the request that queued it.
     pub request_id: String,
-    /// Another model, for a caller whose prompt this one's provider refuses.
+    /// A fallback model to suggest if this model's provider rejects the prompt.
     pub alternative: Option<String>,
-    /// Whether its caller fetches the result from a link.
+    /// True if the caller downloads the result from a link.
     pub has_link: bool,
     pub is_link_revoked: bool,
     pub state: JobState,
-    /// How often it was handed to a provider.
+    /// Number of times it was submitted to a provider.
     pub attempts: u32,
     pub fence: u64,
     pub lease_until: Timestamp,
-    /// Nobody takes it up before.
+    /// Not picked up before this time.
     pub due: Timestamp,
-    /// Somebody began to hand it in and has not said how that ended.
+    /// Set while a submission has begun and its outcome is not recorded.
     pub is_submitting: bool,
     pub wants_cancel: bool,
-    /// What its provider knows it by.
+    /// The provider's id of the job.
     pub ticket: Option<String>,
     pub queued: Timestamp,
     pub started: Option<Timestamp>,
     pub submitted: Option<Timestamp>,
     pub done: Option<Timestamp>,
-    /// Why it ended without a result, as JSON.
+    /// The reason why it ended without a result, as JSON.
     pub failure: Option<String>,
     pub media: Option<MediaId>,
 }
@@ -90,48 +90,48 @@ pub enum JobKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobState {
     Queued,
-    /// Somebody works on it, or has until the lease ends.
+    /// A worker processes it, or its lease has not ended yet.
     Running,
-    /// A provider has it and does not say what became of it. The money stays held.
+    /// A provider has the job and does not report its outcome. The money stays held.
     Unknown,
     Completed,
     Failed,
-    /// Against the policy of its provider.
+    /// The provider rejected it for its content policy.
     Rejected,
 }
 
 /// A change of an open job, by the worker that holds its fence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobStep {
-    /// Takes it up, under the next fence.
+    /// Claims the job, with the next fence.
     Claim {
         lease_until: Timestamp,
     },
     Beat {
         lease_until: Timestamp,
     },
-    /// About to be handed to a provider: one more attempt.
+    /// About to be submitted to a provider: one more attempt.
     BeginSubmit,
-    /// The provider has it.
+    /// The provider has accepted it.
     Submitted {
         ticket: String,
     },
-    /// It was not handed in after all, and nothing is known of it anywhere.
+    /// The submission did not happen, and no provider has the job.
     PutBack {
         due: Timestamp,
         is_attempt: bool,
     },
-    /// A provider has it, and is asked again later.
+    /// A provider has the job and will be polled later.
     Leave {
         due: Timestamp,
         is_unknown: bool,
     },
-    /// Written with its charge and its media in one group.
+    /// Written in one group with its charge and its media.
     Complete {
         media: MediaId,
         took_ms: u64,
     },
-    /// Written with the release of its hold in one group.
+    /// Written in one group with the release of its hold.
     Fail {
         failure: String,
     },
@@ -140,7 +140,7 @@ pub enum JobStep {
     },
 }
 
-/// What can be written about jobs.
+/// The writes about jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobWrite {
     Add(Box<QueuedJob>),
@@ -150,30 +150,30 @@ pub enum JobWrite {
         step: JobStep,
         at: Timestamp,
     },
-    /// Its operator wants it to end. Nothing changes for one that has ended.
+    /// The operator wants the job to end. No change if it has ended.
     WantCancel(JobId),
-    /// Every lease ends now: the processes that held them are dead.
+    /// Ends every lease now: the processes that held them are dead.
     BreakLeases,
-    /// The link opens nothing any more.
+    /// Disables the download link.
     RevokeLink(JobId),
-    /// Forgets jobs that ended before a moment and whose media is gone, at most `rows_max`.
+    /// Deletes jobs that ended before a moment and whose media is deleted, at most `rows_max`.
     DropEnded {
         before: Timestamp,
         rows_max: usize,
     },
 }
 
-/// Which jobs to list, the newest first.
+/// Filters of a list of jobs, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobFilter {
     pub owner: Option<OwnerId>,
     pub open_only: bool,
-    /// Those that were queued before this one.
+    /// Only jobs that were queued before this one.
     pub before: Option<JobId>,
     pub limit: usize,
 }
 
-/// How many jobs there are in a state, and since when the oldest waits.
+/// The number of jobs in a state, and the time of the oldest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobCount {
     pub state: JobState,

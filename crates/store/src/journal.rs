@@ -1,30 +1,30 @@
-//! The journal as it is read back: for export, for refunds of old charges, and for verification.
+//! The journal as it is read: for exports, refunds of old charges, and verification.
 
 use credits::{LotKey, Snapshot, Transfer};
 use money::Nano;
 
-/// The most entries that one answer carries.
+/// The maximum number of entries per query.
 pub const ENTRIES_MAX: usize = 10_000;
 
-/// A transfer and its place in the journal.
+/// A transfer and its sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub seq: i64,
     pub transfer: Transfer,
 }
 
-/// The sums that the journal was folded into, all read at one moment.
+/// The sums of the journal, all read in one snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Books {
-    /// The last entry that the sums contain; zero if there is none.
+    /// The sequence number of the last entry that the sums contain; zero if there is none.
     pub last_seq: i64,
     pub snapshot: Snapshot,
-    /// What jobs hold of each lot, where that is not zero.
+    /// The amount of each lot that jobs hold, where not zero.
     pub pending: Vec<(LotKey, Nano)>,
 }
 
 impl Books {
-    /// Puts all rows into the order of their keys: that of names in a database is another.
+    /// Sorts all rows by their keys; a database sorts names differently.
     pub fn sort(&mut self) {
         let snapshot = &mut self.snapshot;
         snapshot.lots.sort_by_key(|row| row.lot);

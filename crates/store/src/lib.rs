@@ -1,8 +1,8 @@
 //! Durable state behind one trait: SQLite here, Postgres in the crate `store-postgres`.
 //!
-//! Everything is written by [`Store::commit`], in groups that are all or nothing. Reads are traits
-//! by subject, in `queries`. The rules are in other crates: the schema only refuses states that
-//! must never exist.
+//! All writes go through [`Store::commit`], in groups that are all or nothing. Reads are traits by
+//! subject, in `queries`. The rules are in other crates: the schema only refuses states that must
+//! never exist.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -51,8 +51,8 @@ pub use queries::{
 /// The future of a query.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// A group under way: resolves once the group is durable, or will never be. Dropping it does not
-/// call the group back.
+/// A group in progress: resolves once the group is durable, or will never be. Dropping it does not
+/// cancel the group.
 pub type Commit = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
 
 pub trait Store:
@@ -66,34 +66,33 @@ pub trait Store:
     + RpcStore
     + UsageStore
 {
-    /// Hands a group in, without waiting. Groups are written in the order of these calls, at once
-    /// when the answer is polled or dropped.
+    /// Hands in a group, without waiting. Groups are written in the order of these calls; the
+    /// writer may only start when the future is first polled or dropped.
     fn commit(&self, group: Group) -> Commit;
 
-    /// How many groups wait to be written.
+    /// The number of groups that wait to be written.
     fn queued(&self) -> usize;
 
-    /// False where it is known that what is handed in now will fail or wait: the database is out of
-    /// reach, or another node may have taken this one's place. Work that must be paid for is then
-    /// not begun.
+    /// False if writes are known to fail or to wait: the database is unreachable, or another node
+    /// may have taken over. Paid work is not begun then.
     fn can_write(&self) -> bool {
         true
     }
 
-    /// Ends once it is sure that the database was there a moment ago and takes what is handed in; it
-    /// fails within two seconds if it does not. Work that must be paid for begins after that.
+    /// Resolves once the database is known to have been reachable a moment ago and to accept
+    /// writes; fails within two seconds otherwise. Paid work begins after this.
     fn confirm_reach(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Why this machine's clock cannot be used beside that of a shared database; none if it can, or
-    /// if there is none to compare it with.
+    /// The reason why this machine's clock disagrees with that of a shared database; None if they
+    /// agree, or if there is no shared database.
     fn clock_fault(&self) -> Option<String> {
         None
     }
 
-    /// Copies everything that was acknowledged so far to a file that is not there yet, while others
-    /// go on. The copy knows the moment.
+    /// Copies everything acknowledged so far to a new file, without blocking writers. The copy
+    /// records the time `at`.
     fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> StoreFuture<'a, BackedUp>;
 
     fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;

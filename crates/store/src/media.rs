@@ -1,13 +1,13 @@
-//! What jobs made: where it lies, and the key without which nobody can read it.
+//! Rows of generated media: the object's properties, and the key without which it cannot be read.
 
 use credits::OwnerId;
 use moment::Timestamp;
 use uuid::Uuid;
 
-/// The most rows that one answer carries.
+/// The maximum number of rows per query.
 pub const MEDIA_MAX: usize = 1000;
 
-/// One object among those that were made.
+/// The id of a generated object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MediaId(pub Uuid);
 
@@ -15,18 +15,18 @@ pub struct MediaId(pub Uuid);
 pub struct Media {
     pub id: MediaId,
     pub owner: OwnerId,
-    /// Before it was encrypted.
+    /// Size before encryption.
     pub bytes: u64,
     pub content_type: String,
     pub sha256: [u8; 32],
-    /// None once it is to be deleted: from then on nobody can read it.
+    /// None once it is to be deleted: from then on it cannot be read.
     pub key: Option<[u8; 32]>,
     pub state: MediaState,
     pub stored: Timestamp,
     pub expires: Timestamp,
 }
 
-/// Without its key.
+/// Prints everything but the key.
 impl std::fmt::Debug for Media {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Media { id, bytes, content_type, state, .. } = self;
@@ -37,18 +37,18 @@ impl std::fmt::Debug for Media {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MediaState {
     Stored,
-    /// Its key is destroyed, and its object may still be there.
+    /// Its key is destroyed, and its object may still exist.
     Deleting,
     Deleted,
 }
 
-/// What can be written about media.
+/// The writes about media.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MediaWrite {
     Add(Media),
-    /// Destroys the key. Nothing changes if that was done before.
+    /// Destroys the key. No change if that was done before.
     DestroyKey(MediaId),
-    /// The object is gone.
+    /// The object was deleted.
     Deleted(MediaId),
 }
 

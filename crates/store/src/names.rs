@@ -1,9 +1,9 @@
-//! Names and numbers that values have in a database: the same in every store.
+//! Names and numbers of values in the database: the same in every store.
 
 use credits::AllowanceKind;
 use money::Per;
 
-/// How many units a price is shown for.
+/// The number of units that a price is shown for.
 pub fn units_of(per: Per) -> i64 {
     match per {
         Per::One => 1,
@@ -12,7 +12,7 @@ pub fn units_of(per: Per) -> i64 {
     }
 }
 
-/// Reads what [`units_of`] gave.
+/// The inverse of [`units_of`].
 pub fn per_of(units: i64) -> Option<Per> {
     [Per::One, Per::Thousand, Per::Million].into_iter().find(|per| units_of(*per) == units)
 }
@@ -24,7 +24,7 @@ pub fn allowance_name(kind: AllowanceKind) -> &'static str {
     }
 }
 
-/// Reads what [`allowance_name`] gave.
+/// The inverse of [`allowance_name`].
 pub fn allowance(name: &str) -> Option<AllowanceKind> {
     AllowanceKind::ALL.into_iter().find(|kind| allowance_name(*kind) == name)
 }

@@ -9,10 +9,10 @@ pub struct Owner {
     pub kind: OwnerKind,
     /// The account's name, or the wallet's address in its canonical form. Unique within its kind.
     pub name: String,
-    /// Which set of rate limits applies.
+    /// The name of the set of rate limits that applies.
     pub tier: String,
     pub created: Timestamp,
-    /// Since when nothing of it may be spent and nobody may come in by it; its money stays.
+    /// The time since which the owner is frozen: it cannot spend or sign in; its money stays.
     pub frozen: Option<Timestamp>,
 }
 

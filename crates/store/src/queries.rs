@@ -1,4 +1,4 @@
-//! Everything that can be read from a store: one trait for each subject.
+//! The queries of a store: one trait for each subject.
 
 mod access;
 mod books;

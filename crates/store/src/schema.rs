@@ -1,17 +1,17 @@
-//! Which version of its tables a database has, and what a release would do about it.
+//! The schema version of a database, and the migrations that a release would apply.
 
-/// How a database stands to this release.
+/// The schema version of a database compared with this release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaStatus {
-    /// The newest step that was applied; 0 for an empty database.
+    /// The newest migration that was applied; 0 for an empty database.
     pub version: i64,
-    /// The oldest version whose programs can use it as it is.
+    /// The oldest schema version whose releases can use the database as it is.
     pub usable_from: i64,
-    /// The newest step that this release has.
+    /// The newest migration of this release.
     pub known: i64,
-    /// The steps that this release would apply.
+    /// The migrations that this release would apply.
     pub pending: Vec<PendingMigration>,
-    /// Processes that work on the database now, where several can.
+    /// The processes that use the database now, if several can.
     pub nodes: Vec<NodeSchema>,
 }
 
@@ -19,11 +19,11 @@ pub struct SchemaStatus {
 pub struct PendingMigration {
     pub version: i64,
     pub name: &'static str,
-    /// Programs that do not know this version must have been replaced before it is applied.
+    /// Releases that do not know this version must be replaced before the migration is applied.
     pub usable_from: i64,
 }
 
-/// A running node, and the newest version that its program knows.
+/// A running node, and the newest migration that its release knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeSchema {
     pub name: String,

@@ -6,46 +6,46 @@ use money::Nano;
 
 use crate::usage::{UsageFilter, UsageRow};
 
-/// The most lines that a statement can be read back to; older ones are in the usage.
+/// The maximum number of lines of a statement; older ones are in the usage.
 pub const STATEMENT_LINES_MAX: usize = 10_000;
 
 /// Some lines of a statement, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// What the owner has now, in all currencies together: each buys the same work.
+    /// The current balance over all currencies: each buys the same work.
     pub balance: Nano,
     pub lines: Vec<StatementLine>,
-    /// Whether there are older lines.
+    /// True if there are older lines.
     pub has_more: bool,
 }
 
-/// One command of the ledger, as its owner sees it.
+/// One command of the ledger, as shown to its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementLine {
     pub entry: EntryId,
     pub at: Timestamp,
     pub kind: StatementKind,
-    /// Negative where money went.
+    /// Negative for money that was spent or taken.
     pub amount: Nano,
     pub balance_after: Nano,
-    /// The request that was charged for.
+    /// The id of the request that was charged.
     pub request_id: Option<String>,
     pub model: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatementKind {
-    /// Paid in, or given by the operator.
+    /// Paid in, or granted by the operator.
     Credit,
     /// Paid for work.
     Charge,
-    /// A charge that was given back.
+    /// A charge that was refunded.
     Refund,
     /// Taken back by the operator, or expired.
     Lapse,
 }
 
-/// Which lines of an owner's statement are asked for.
+/// The requested lines of an owner's statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatementPage {
     skip: usize,
@@ -57,13 +57,12 @@ impl StatementPage {
         StatementPage { skip: skip.min(STATEMENT_LINES_MAX), size: size.min(STATEMENT_LINES_MAX) }
     }
 
-    /// How many of the newest lines must be read: one more than is shown, to know whether there are
-    /// more.
+    /// The number of newest lines to read: one more than is shown, to know if there are more.
     pub fn wanted(self) -> usize {
         self.skip + self.size + 1
     }
 
-    /// The page, from the newest charges, the newest movements and what is left.
+    /// Builds the page from the newest charges, the newest movements and the current balance.
     pub fn of(
         self,
         charges: Vec<StatementLine>,
@@ -72,7 +71,7 @@ impl StatementPage {
     ) -> Statement {
         let mut lines = charges;
         lines.extend(movements);
-        // Where moments are equal, money came before it went.
+        // At equal times, credits come before debits.
         lines.sort_by_key(|line| std::cmp::Reverse((line.at, line.amount.is_negative())));
         let mut left = balance;
         for line in &mut lines {
@@ -85,13 +84,12 @@ impl StatementPage {
     }
 }
 
-/// Everything that an owner was charged, before what was pruned is left out.
+/// A filter for all charges of an owner, including pruned days.
 pub fn all_usage(owner: OwnerId) -> UsageFilter {
     UsageFilter { owner, currency: None, from: Timestamp::from_ms(0), until: Timestamp::MAX }
 }
 
-/// Adds the next rows of usage, newest first: those of one charge follow each other, and make one
-/// line.
+/// Adds the next usage rows, newest first: those of one charge are adjacent, and make one line.
 pub fn add_charges(lines: &mut Vec<StatementLine>, rows: Vec<UsageRow>) {
     for row in rows {
         let line = charge_line(row);
@@ -118,7 +116,7 @@ fn charge_line(row: UsageRow) -> StatementLine {
     }
 }
 
-/// A line that is no charge: what came in or lapsed. `code` is the number of a [`TransferCode`].
+/// A line that is not a charge: a credit or a lapse. `code` is the number of a [`TransferCode`].
 pub fn movement_line(entry: EntryId, at: Timestamp, code: u8, amount: Nano) -> StatementLine {
     let is_lapse = [TransferCode::TakeBack.number(), TransferCode::Expiry.number()].contains(&code);
     StatementLine {

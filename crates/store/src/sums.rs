@@ -1,7 +1,7 @@
-//! Sums that a transaction changes, gathered in memory and written once before it commits.
+//! Sums that a transaction changes, accumulated in memory and written once before it commits.
 //!
 //! A batch of a thousand charges changes the revenue account a thousand times; on disk it changes
-//! once. The constraints then judge the state that the transaction leaves behind.
+//! once. The constraints then check the final state of the transaction.
 
 use credits::{KeyId, KeyStamp, LimitClass, OwnerId, Transfer, TransferCode};
 use hashbrown::HashMap;
@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::rpc::{RPC_SKU_PREFIX, quarter};
 use crate::usage::UsageRow;
 
-/// `A` is how the store names an account.
+/// The accumulated sums. `A` is the store's identifier of an account.
 #[derive(Debug)]
 pub struct Sums<'batch, A> {
     accounts: HashMap<A, AccountChange>,
@@ -22,18 +22,18 @@ pub struct Sums<'batch, A> {
     rpc_spent: HashMap<(i64, OwnerId), i128>,
 }
 
-/// Everything that was gathered, in the order of the tables.
+/// All sums, in the order of the tables.
 #[derive(Debug)]
 pub struct SortedSums<'batch, A> {
     pub accounts: Vec<(A, AccountChange)>,
     pub spends: Vec<((KeyStamp, LimitClass), i128)>,
     pub days: Vec<(DayKey<'batch>, DayChange)>,
-    /// When each key was last used, in milliseconds.
+    /// The last use of each key, in milliseconds.
     pub touches: Vec<(KeyId, i64)>,
     pub rpc_spent: Vec<((i64, OwnerId), i128)>,
 }
 
-/// What a transaction adds to one account.
+/// The changes of one account in a transaction.
 #[derive(Debug, Default)]
 pub struct AccountChange {
     pub debits: i128,
@@ -60,8 +60,8 @@ pub struct DayChange {
     pub amount: i128,
 }
 
-/// What one key spends of one class: the newest day and month among its spends, what was spent in
-/// them, and all of it.
+/// The spending of one key in one class: the newest day and month among its spends, the amounts in
+/// them, and the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpendChange {
     pub key: KeyId,
@@ -130,7 +130,8 @@ impl<'batch, A: Copy + Eq + Ord + std::hash::Hash> Sums<'batch, A> {
         *latest = at_ms.max(*latest);
     }
 
-    /// In the order of the tables, so that neighbouring rows are changed one after the other.
+    /// Sorts the sums in the order of the tables, so that neighbouring rows are changed one after
+    /// the other.
     pub fn sorted(self) -> SortedSums<'batch, A> {
         SortedSums {
             accounts: sorted(self.accounts, |account| *account),
@@ -143,8 +144,8 @@ impl<'batch, A: Copy + Eq + Ord + std::hash::Hash> Sums<'batch, A> {
 }
 
 impl<A> SortedSums<'_, A> {
-    /// One change for each key and class, for a store that writes a row once in a statement. It
-    /// comes to the same as writing every spend by itself, in any order.
+    /// One change for each key and class, for a store that can write a row only once in a
+    /// statement. Gives the same result as writing every spend by itself, in any order.
     pub fn folded_spends(&self) -> Vec<SpendChange> {
         let mut folded: Vec<SpendChange> = Vec::with_capacity(self.spends.len());
         for ((stamp, class), nanos) in &self.spends {
@@ -191,7 +192,7 @@ fn sorted<K, V, O: Ord>(sums: HashMap<K, V>, order: impl Fn(&K) -> O) -> Vec<(K,
     sums
 }
 
-/// A sum as a database keeps it.
+/// Converts a sum to the database's type.
 pub fn fitting(sum: i128) -> Result<i64, StoreError> {
     i64::try_from(sum).map_err(|_| StoreError::Refused("a sum does not fit into 64 bits".into()))
 }

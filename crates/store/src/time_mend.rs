@@ -1,4 +1,4 @@
-//! When the operator had the books follow the clock again.
+//! Records of the operator's resets of the books' time to the clock.
 
 use moment::Timestamp;
 
@@ -7,15 +7,16 @@ pub const TIME_MENDS: &str = "ledger_time_mends";
 
 const MEND_BYTES: usize = 16;
 
-/// What is dated after `at` up to a transfer is older than what follows.
+/// A reset of the books' time: entries up to `after_seq` may be dated after `at`, although they are
+/// older than those that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeMend {
-    /// The last transfer before it.
+    /// The sequence number of the last transfer before the reset.
     pub after_seq: i64,
     pub at: Timestamp,
 }
 
-/// Reads the setting [`TIME_MENDS`].
+/// Decodes the setting [`TIME_MENDS`].
 pub fn read_time_mends(setting: Option<Vec<u8>>) -> Vec<TimeMend> {
     let bytes = setting.unwrap_or_default();
     let number = |bytes: &[u8]| bytes.try_into().map(i64::from_le_bytes).unwrap_or_default();
@@ -26,7 +27,7 @@ pub fn read_time_mends(setting: Option<Vec<u8>>) -> Vec<TimeMend> {
     bytes.chunks_exact(MEND_BYTES).map(mend).collect()
 }
 
-/// Writes the setting [`TIME_MENDS`].
+/// Encodes the setting [`TIME_MENDS`].
 pub fn write_time_mends(mends: &[TimeMend]) -> Vec<u8> {
     let bytes = |mend: &TimeMend| [mend.after_seq.to_le_bytes(), mend.at.ms().to_le_bytes()];
     mends.iter().flat_map(bytes).flatten().collect()

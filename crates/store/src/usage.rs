@@ -1,22 +1,22 @@
-//! What was charged for: the lines that an owner reads on a bill, and what can be queried of them.
+//! Usage: the lines of charges that an owner sees, and the queries about them.
 
 use credits::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
 use money::{Currency, Nano, Per, Price};
 
-/// The most rows that one answer carries.
+/// The maximum number of rows per query.
 pub const USAGE_ROWS_MAX: usize = 1000;
 
-/// The most rows that one search reads, the newest ones of the time it is about.
+/// The maximum number of rows that one search reads, the newest ones of its time span.
 pub const SEARCHED_ROWS_MAX: usize = 50_000;
 
-/// The most requests that one answer of a search carries.
+/// The maximum number of requests per search result.
 pub const FOUND_REQUESTS_MAX: usize = 200;
 
-/// The SKU of rows that give a charge back.
+/// The SKU of refund rows.
 pub const REFUND_SKU: &str = "refund";
 
-/// The setting that says before which day the details are gone, as eight bytes.
+/// The setting with the day before which usage rows are pruned, as eight bytes.
 pub const PRUNED_BEFORE_DAY: &str = "usage_pruned_before_day";
 
 /// One line of a charge, paid in one currency.
@@ -25,7 +25,7 @@ pub struct UsageRow {
     /// The charge in the journal that this line is part of.
     pub charge: EntryId,
     pub owner: OwnerId,
-    /// Wallets pay without a key.
+    /// None for wallets, which pay without a key.
     pub key: Option<KeyId>,
     pub at: Timestamp,
     pub sku: String,
@@ -34,15 +34,15 @@ pub struct UsageRow {
     pub units: u64,
     /// The price of a single unit.
     pub price: Price,
-    /// How many units the price is shown for.
+    /// The number of units that the price is shown for.
     pub per: Per,
-    /// What was charged; negative where it was given back.
+    /// The amount charged; negative for a refund.
     pub amount: Nano,
     pub details: UsageDetails,
     pub notes: String,
 }
 
-/// What is known about the request behind a line.
+/// Details of the request behind a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UsageDetails {
     pub request_id: String,
@@ -51,14 +51,14 @@ pub struct UsageDetails {
     pub execution_ms: Option<u64>,
 }
 
-/// Which rows are asked for.
+/// Filters of a usage query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageFilter {
     pub owner: OwnerId,
     pub currency: Option<Currency>,
-    /// The first moment included.
+    /// Inclusive.
     pub from: Timestamp,
-    /// The first moment no longer included.
+    /// Exclusive.
     pub until: Timestamp,
 }
 
@@ -79,7 +79,7 @@ pub struct PageRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsagePage {
     pub rows: Vec<UsageRow>,
-    /// How many rows the filter lets through, on all pages together.
+    /// The number of rows that match the filter, on all pages.
     pub total: u64,
 }
 
@@ -91,7 +91,7 @@ pub struct UsageCursor {
     pub seq: i64,
 }
 
-/// The requests of one owner to find, the newest first.
+/// Filters of a search for requests of one owner, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestSearch {
     pub owner: OwnerId,
@@ -99,11 +99,11 @@ pub struct RequestSearch {
     pub model: Option<String>,
     pub request_id: Option<String>,
     pub outcome: Option<RequestOutcome>,
-    /// The first moment included.
+    /// Inclusive.
     pub from: Timestamp,
-    /// The first moment no longer included.
+    /// Exclusive.
     pub until: Timestamp,
-    /// Requests to leave out, counted from the newest.
+    /// Number of newest requests to skip.
     pub skip: u64,
     pub size: usize,
 }
@@ -115,14 +115,14 @@ pub enum RequestOutcome {
     Refunded,
 }
 
-/// The answer to a [`RequestSearch`].
+/// The result of a [`RequestSearch`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundRequests {
     /// The rows of each request on this page, in the order in which they were added.
     pub requests: Vec<Vec<UsageRow>>,
     /// The number of requests on all pages, by UTC day, oldest first.
     pub by_day: Vec<DayRequests>,
-    /// Whether there are older rows that were not read: see [`SEARCHED_ROWS_MAX`].
+    /// True if there are older rows that were not read, see [`SEARCHED_ROWS_MAX`].
     pub is_cut: bool,
 }
 
@@ -139,14 +139,14 @@ impl FoundRequests {
     }
 }
 
-/// The days of a query: the first one included, the last one included.
+/// The days of a query, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Days {
     pub first: i64,
     pub last: i64,
 }
 
-/// What one model cost on one day, by SKU and currency.
+/// The usage of one model on one day, by SKU and currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelUsage {
     pub day: i64,
@@ -157,12 +157,12 @@ pub struct ModelUsage {
     pub amount: Nano,
 }
 
-/// What one key spent on one day, by currency.
+/// The spending of one key on one day, by currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyUsage {
     pub day: i64,
     pub key: Option<KeyId>,
-    /// The key's own description, also when it has been revoked since.
+    /// The key's description, even if it has been revoked since.
     pub description: Option<String>,
     pub currency: Currency,
     pub units: u64,
@@ -170,18 +170,18 @@ pub struct KeyUsage {
 }
 
 impl UsageFilter {
-    /// Without the days before one, whose details are gone.
+    /// Excludes the days before `before_day`, whose rows are pruned.
     pub fn without_pruned(&self, before_day: Option<i64>) -> UsageFilter {
         let Some(day) = before_day else { return *self };
         UsageFilter { from: self.from.max(Timestamp::start_of_day(day)), ..*self }
     }
 
-    /// The first and the last day of which the filter lets anything through.
+    /// The first and the last day that the filter includes.
     pub fn days(&self) -> Days {
         Days { first: self.from.day(), last: Timestamp::from_ms(self.until.ms() - 1).day() }
     }
 
-    /// The part of a day that the filter lets through; `None` if that is all of it.
+    /// The part of a day that the filter includes; `None` if it includes the whole day.
     pub fn cut(&self, day: i64) -> Option<UsageFilter> {
         let start = Timestamp::start_of_day(day);
         let end = Timestamp::start_of_day(day + 1);
@@ -190,7 +190,7 @@ impl UsageFilter {
         is_cut.then_some(UsageFilter { from, until, ..*self })
     }
 
-    /// Without the days that a page skips, which come before one in its order.
+    /// Excludes the days before `day` in the page's order, which the page skips.
     pub fn starting_at(&self, day: i64, order: UsageOrder) -> UsageFilter {
         match order {
             UsageOrder::OldestFirst => {
@@ -204,8 +204,8 @@ impl UsageFilter {
 }
 
 impl PageRequest {
-    /// In which day the page begins, and how many rows of that day it skips, by how many rows each
-    /// day has. None if it begins behind all of them.
+    /// The day in which the page begins, and the number of rows of that day to skip, given the
+    /// number of rows of each day. None if it begins after the last row.
     pub fn first_day(&self, mut rows_by_day: Vec<(i64, u64)>) -> Option<(i64, u64)> {
         if self.order == UsageOrder::NewestFirst {
             rows_by_day.reverse();
@@ -221,7 +221,7 @@ impl PageRequest {
     }
 }
 
-/// Reads the setting [`PRUNED_BEFORE_DAY`].
+/// Decodes the setting [`PRUNED_BEFORE_DAY`].
 pub fn pruned_before_day(setting: Option<Vec<u8>>) -> Option<i64> {
     setting.and_then(|bytes| bytes.try_into().ok()).map(i64::from_le_bytes)
 }

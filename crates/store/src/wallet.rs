@@ -1,17 +1,17 @@
-//! What is kept of wallets that sign in: the nonces they used, and whose balance they spend.
+//! Rows of wallets that sign in: their used nonces, and the accounts they are linked to.
 
 use credits::OwnerId;
 use moment::Timestamp;
 
 use crate::owner::OwnerKind;
 
-/// Something that a wallet signed, which counts once.
+/// A nonce that a wallet signed, which is accepted once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedNonce {
     /// The wallet's address in its canonical form.
     pub wallet: String,
     pub nonce: String,
-    /// From then on what was signed is refused for its age, and this can be forgotten.
+    /// From then on the signed message is refused for its age, and this can be deleted.
     pub until: Timestamp,
 }
 

@@ -1,8 +1,8 @@
-//! What can be written: groups of typed rows, each group all or nothing.
+//! The writes of a store: groups of typed rows, each group all or nothing.
 //!
-//! A group is data rather than a closure over a connection, so that any store can run it, and so
-//! that whatever belongs to a charge (a job's state, a stored answer) is written with the charge
-//! or not at all.
+//! A group is data and not a closure over a connection, so that any store can run it, and so that
+//! everything that belongs to a charge (a job's state, a stored response) is written with the
+//! charge or not at all.
 
 use credits::{KeyId, OwnerId, Record};
 use domain::secret::SecretDigest;
@@ -37,26 +37,27 @@ pub enum Write {
     /// One record of the ledger's journal, folded into the balances.
     Journal(Record),
     AddUsage(UsageRow),
-    /// Drops the details of days before this one; sums and balances stay. At most `rows_max` go
-    /// at once, so that nobody waits long behind it.
+    /// Deletes usage rows of days before this one; sums and balances stay. At most `rows_max` per
+    /// write, so that other groups do not wait long.
     PruneUsage {
         before_day: i64,
         rows_max: usize,
     },
     AddOwner(Owner),
-    /// Adds an owner unless it is there, by its id or by its name. Missing if it is a wallet that
-    /// is linked to an account.
+    /// Adds an owner unless one with its id or name exists. `Missing` if it is a wallet that is
+    /// linked to an account.
     EnsureOwner(Owner),
     SetTier {
         owner: OwnerId,
         tier: String,
     },
-    /// Since when an owner is frozen, or that it is not.
+    /// Freezes an owner since a time, or unfreezes it.
     Freeze {
         owner: OwnerId,
         since: Option<Timestamp>,
     },
-    /// Refused as [`StoreError::TooMany`](crate::error::StoreError) beyond that many active keys.
+    /// Refused as [`StoreError::TooMany`](crate::error::StoreError) if the owner has that many
+    /// active keys.
     AddKey {
         key: ApiKey,
         active_keys_max: usize,
@@ -72,53 +73,53 @@ pub enum Write {
         key: KeyId,
         at: Timestamp,
     },
-    /// Finds the key by another digest of its secret. Missing if it is not found by the first.
+    /// Replaces the digest of a key's secret. `Missing` if the key does not have the digest `from`.
     MoveKey {
         key: KeyId,
         from: SecretDigest,
         to: SecretDigest,
     },
-    /// Notes that the key was used; earlier moments change nothing.
+    /// Updates the last use of a key; an earlier time changes nothing.
     TouchKey {
         key: KeyId,
         at: Timestamp,
     },
-    /// Left out for an owner that is not there: a wallet that never paid.
+    /// Skipped for an owner without a row: a wallet that never paid.
     AddLimitHit(LimitHit),
-    /// A duplicate if the wallet used it before.
+    /// A duplicate if the wallet used the nonce before.
     UseNonce(UsedNonce),
-    /// At most `rows_max` go at once, so that nobody waits long behind it.
+    /// At most `rows_max` per write, so that other groups do not wait long.
     DropExpiredNonces {
         now: Timestamp,
         rows_max: usize,
     },
-    /// A duplicate if the wallet is linked, or has an owner of its own.
+    /// A duplicate if the wallet is linked, or has an owner row of its own.
     LinkWallet(WalletLink),
-    /// Missing if the wallet is not linked to this owner.
+    /// `Missing` if the wallet is not linked to this owner.
     UnlinkWallet {
         kind: OwnerKind,
         address: String,
         owner: OwnerId,
     },
-    /// Keeps an answer under its key, in place of any other there.
+    /// Stores a response under its key, replacing any other.
     KeepAnswer {
         key: AnswerKey,
         answer: KeptAnswer,
     },
-    /// At most `rows_max` go at once, so that nobody waits long behind it.
+    /// At most `rows_max` per write, so that other groups do not wait long.
     DropExpiredAnswers {
         now: Timestamp,
         rows_max: usize,
     },
     AddSentTransaction(SentTransaction),
-    /// Tells the hash of a transaction that was written down without one. Nothing changes if all of
-    /// the request's have theirs.
+    /// Adds the hash of a transaction that was stored without one. No change if all of the
+    /// request's transactions have theirs.
     NameTransaction {
         request_id: String,
         hash: String,
     },
-    /// A payment becomes ours to settle. One that failed is taken up again; one in any other state
-    /// is a duplicate.
+    /// Opens a claim for a payment. One that failed is reopened; in any other state it is a
+    /// duplicate.
     OpenClaim(Claim),
     /// `Missing` unless the claim is still in the state `from`.
     AdvanceClaim {
@@ -127,39 +128,40 @@ pub enum Write {
         step: ClaimStep,
         at: Timestamp,
     },
-    /// The chain shows money for a claim that failed. Nothing changes if that is known, or if the
-    /// claim has not failed; crediting it takes the note away.
+    /// Records that the chain shows money for a failed claim. No change if that is recorded, or if
+    /// the claim has not failed; crediting the claim removes the record.
     NoteReceivedClaim {
         claim: ClaimId,
         received: ReceivedPayment,
         at: Timestamp,
     },
-    /// Money that came for a failed claim stays nobody's, by the operator's word.
+    /// Removes the record of money for a failed claim on the operator's command; the money is not
+    /// credited.
     DropReceivedClaim(ClaimId),
-    /// A credited claim is not on its chain any more. Nothing changes if that is known.
+    /// Records that a credited claim is no longer on its chain. No change if that is recorded.
     NoteMissingClaim {
         claim: ClaimId,
         at: Timestamp,
     },
-    /// A claim that was missing is on its chain again.
+    /// Records that a missing claim is on its chain again.
     NoteFoundClaim(ClaimId),
-    /// Forgets claims that failed before a moment, at most `rows_max` at once. Those that money
-    /// came for are kept.
+    /// Deletes claims that failed before a moment, at most `rows_max` per write. Those whose money
+    /// arrived are kept.
     DropFailedClaims {
         before: Timestamp,
         rows_max: usize,
     },
-    /// The books follow the clock again, which says `at`: days and months after it that keys spent in
-    /// or allowances were opened for count as the present ones, in which nothing was spent.
+    /// Resets the books' time to `at`, the clock's: later days and months in which keys spent or
+    /// allowances were opened count as the current ones, with nothing spent.
     MendTime {
         at: Timestamp,
     },
-    /// Goes with what it tells of in one group.
+    /// Written in one group with the action it describes.
     AddAudit(AuditEntry),
     Job(Box<JobWrite>),
     Media(Box<MediaWrite>),
     Character(Box<CharacterWrite>),
-    /// Adds a setting, and is a duplicate if it is there.
+    /// Adds a setting; a duplicate if it exists.
     AddSetting {
         name: String,
         value: Vec<u8>,

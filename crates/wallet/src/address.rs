@@ -1,4 +1,4 @@
-//! Addresses of wallets, and the one way each of them is written down.
+//! Addresses of wallets, and the canonical form of each.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use alloy_primitives::hex;
 
 use crate::encoding::hex_array;
 
-/// An address on an EVM chain. It displays with the capitals of EIP-55.
+/// An address on an EVM chain. Displays with the EIP-55 checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EvmAddress(Address);
 
@@ -16,13 +16,13 @@ impl EvmAddress {
         EvmAddress(Address::new(bytes))
     }
 
-    /// Reads `0x` and 40 hexadecimal digits in any case.
+    /// Parses `0x` and 40 hexadecimal digits in any case.
     pub fn parse(text: &str) -> Option<EvmAddress> {
         hex_array(text).map(EvmAddress::from_bytes)
     }
 
-    /// As [`EvmAddress::parse`], but mixed case must be the checksum of EIP-55. For addresses that
-    /// people type: money sent to a mistyped one is gone.
+    /// Like [`EvmAddress::parse`], but mixed case must be the EIP-55 checksum. For addresses that
+    /// people type: money sent to a mistyped one is lost.
     pub fn parse_checksummed(text: &str) -> Option<EvmAddress> {
         let address = EvmAddress::parse(text)?;
         let digits = &text[2..];
@@ -52,7 +52,7 @@ impl fmt::Display for EvmAddress {
     }
 }
 
-/// An address on Solana: an Ed25519 key, or an account derived from one. It displays in base58.
+/// An address on Solana: an Ed25519 key, or an account derived from one. Displays in base58.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SolanaAddress(solana_address::Address);
 
@@ -61,12 +61,12 @@ impl SolanaAddress {
         SolanaAddress(solana_address::Address::new_from_array(bytes))
     }
 
-    /// An address that is known when this is compiled.
+    /// An address that is known at compile time.
     pub(crate) const fn known(base58: &str) -> SolanaAddress {
         SolanaAddress(solana_address::Address::from_str_const(base58))
     }
 
-    /// Reads 32 bytes in base58.
+    /// Parses 32 bytes in base58.
     pub fn parse(text: &str) -> Option<SolanaAddress> {
         text.parse().ok().map(SolanaAddress)
     }
@@ -92,8 +92,8 @@ impl fmt::Display for SolanaAddress {
     }
 }
 
-/// Who pays or signs in. It displays in its canonical form, by which it is stored and compared:
-/// lower case on EVM chains, base58 on Solana.
+/// The wallet that pays or signs in. Displays in its canonical form, in which it is stored and
+/// compared: lower case on EVM chains, base58 on Solana.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WalletAddress {
     Evm(EvmAddress),
@@ -101,7 +101,7 @@ pub enum WalletAddress {
 }
 
 impl WalletAddress {
-    /// Reads an address of either kind; the two forms cannot be confused.
+    /// Parses an address of either kind; the two forms cannot be confused.
     pub fn parse(text: &str) -> Option<WalletAddress> {
         if text.starts_with("0x") {
             return EvmAddress::parse(text).map(WalletAddress::Evm);

@@ -1,19 +1,19 @@
-//! Amounts of the dollar token in its base units, as they stand on the chains.
+//! Amounts of the dollar token in base units, as used on the chains.
 
 use std::fmt;
 
 use alloy_primitives::U256;
 use money::Nano;
 
-/// USDC has six decimals on every chain that it is native to.
+/// USDC has six decimals on every chain on which it is native.
 pub const TOKEN_DECIMALS: u8 = 6;
 
 /// One base unit of the token is a millionth of a dollar, a thousand nano-dollars.
 const NANOS_PER_UNIT: i64 = 1_000;
 const UNITS_MAX: u64 = (i64::MAX / NANOS_PER_UNIT).unsigned_abs();
 
-/// An amount of the token, small enough that its worth in nano-dollars can be written down. It
-/// displays in base units.
+/// An amount of the token, small enough that its worth in nano-dollars fits an `i64`. Displays in
+/// base units.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenAmount {
     units: u64,
@@ -44,13 +44,13 @@ impl TokenAmount {
         self.units
     }
 
-    /// In dollars: the token is redeemed one for one.
+    /// The worth in dollars: the token is redeemed one for one.
     pub fn worth(self) -> Nano {
-        // The units are at most i64::MAX / NANOS_PER_UNIT, so neither step can overflow.
+        // Cannot overflow: the units are at most i64::MAX / NANOS_PER_UNIT.
         Nano::from_nanos(self.units.cast_signed() * NANOS_PER_UNIT)
     }
 
-    /// None if the amount is beyond anything that could be credited.
+    /// None if the amount is above the largest that could be credited.
     pub(crate) fn from_word(word: U256) -> Option<TokenAmount> {
         u64::try_from(word).ok().and_then(TokenAmount::from_units)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for TokenAmount {
     }
 }
 
-/// A 256-bit number in plain decimal: digits only, no sign, no leading zero, no overflow.
+/// Parses a 256-bit number in plain decimal: digits only, no sign, no leading zero, no overflow.
 pub(crate) fn parse_word(text: &str) -> Option<U256> {
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let has_leading_zero = 1 < text.len() && text.starts_with('0');

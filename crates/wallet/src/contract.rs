@@ -10,20 +10,20 @@ sol! {
     function isValidSignature(bytes32 hash, bytes signature) external view returns (bytes4 magic);
 }
 
-/// ERC-6492: a signature that ends so is wrapped, because its wallet may not be deployed yet.
+/// The suffix of a signature wrapped by ERC-6492, because its wallet may not be deployed yet.
 const WRAPPED: [u8; 32] = hex!("6492649264926492649264926492649264926492649264926492649264926492");
 
-/// A question for the contract at `account`: is this your signature?
+/// A query to the contract at `account`: is this its signature?
 ///
-/// Whoever asks first reads the code at `account`. Without code there is no contract, and the
-/// signature is simply wrong.
+/// The caller reads the code at `account` too. Without code there is no contract, and the signature
+/// is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractCheck {
     pub account: EvmAddress,
     pub digest: [u8; 32],
-    /// Without the wrapping of ERC-6492.
+    /// The signature without the ERC-6492 wrapper.
     pub signature: Vec<u8>,
-    /// How the wallet would come to be. It is never executed for a client; a node may simulate it.
+    /// The deployment of the wallet. It is never executed for a client; a node may simulate it.
     pub deployment: Option<Deployment>,
 }
 
@@ -34,7 +34,7 @@ pub struct Deployment {
 }
 
 impl ContractCheck {
-    /// None if the signature is wrapped, and the wrapping is broken.
+    /// None if the signature is wrapped and the wrapper cannot be decoded.
     pub(crate) fn new(
         account: EvmAddress,
         digest: [u8; 32],
@@ -57,7 +57,7 @@ impl ContractCheck {
         isValidSignatureCall { hash, signature: self.signature.clone().into() }.abi_encode()
     }
 
-    /// Whether what the call returned means yes. Nothing but the whole magic word does.
+    /// True if the call returned the magic value, as one whole word.
     pub fn is_confirmed_by(returned: &[u8]) -> bool {
         let mut magic = [0; 32];
         magic[..4].copy_from_slice(&isValidSignatureCall::SELECTOR);

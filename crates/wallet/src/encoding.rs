@@ -1,4 +1,4 @@
-//! Reading the text encodings that callers use, leniently where clients differ.
+//! Decodes the text encodings of callers, leniently where clients differ.
 
 use alloy_primitives::hex;
 use base64::Engine;
@@ -6,11 +6,11 @@ use base64::alphabet::{Alphabet, STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
-/// The longest header that is looked at. Servers refuse headers of this size anyway, and the
-/// largest honest one (a contract wallet's signature) is far below it.
+/// The largest header that is decoded. Servers refuse headers of this size anyway, and the largest
+/// valid one (a contract wallet's signature) is far below it.
 pub const HEADER_BYTES_MAX: usize = 16 * 1024;
 
-/// The JSON object in a header. None if it is too long, not base64, or not an object.
+/// Decodes the JSON object in a header. None if it is too long, not base64, or not an object.
 pub(crate) fn json_header(header: &[u8]) -> Option<Value> {
     if HEADER_BYTES_MAX < header.len() {
         return None;
@@ -20,7 +20,7 @@ pub(crate) fn json_header(header: &[u8]) -> Option<Value> {
     value.is_object().then_some(value)
 }
 
-/// Base64 in the standard or the URL alphabet, padded or not.
+/// Decodes base64 in the standard or the URL alphabet, padded or not.
 pub(crate) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     let text = text.trim_ascii();
     let is_for_urls = text.bytes().any(|byte| byte == b'-' || byte == b'_');
@@ -34,7 +34,7 @@ fn engine(alphabet: &Alphabet) -> GeneralPurpose {
     GeneralPurpose::new(alphabet, config)
 }
 
-/// `0x` and an even number of hexadecimal digits, perhaps none.
+/// Decodes `0x` and an even number of hexadecimal digits, possibly none.
 pub(crate) fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x")?;
     // The decoder would skip a second `0x`.
@@ -46,7 +46,7 @@ pub(crate) fn hex_array<const N: usize>(text: &str) -> Option<[u8; N]> {
     hex_bytes(text)?.try_into().ok()
 }
 
-/// A Solana signature in base58.
+/// Decodes a Solana signature in base58.
 pub(crate) fn base58_64(text: &str) -> Option<[u8; 64]> {
     let mut bytes = [0; 64];
     five8::decode_64(text, &mut bytes).ok()?;

@@ -1,22 +1,22 @@
-//! Payments and sign-in by wallets as pure verdicts: bytes and the time in, a verdict out.
+//! Verifies payments and sign-ins of wallets: pure functions of the bytes and the time.
 //!
-//! - A payment: [`Payment::decode`] reads a header, [`verify_payment`] judges it against the
-//!   [`PaymentTerms`]. What comes out is ready to be settled, and its [`PaymentId`] names what can
+//! - A payment: [`Payment::decode`] parses a header, [`verify_payment`] checks it against the
+//!   [`PaymentTerms`]. The result is ready to be settled, and its [`PaymentId`] identifies what can
 //!   happen at most once.
-//! - A sign-in: [`SignIn::decode`] reads a header, [`verify_sign_in`] judges it by the
-//!   [`SignInRules`]. What comes out holds if its nonce is new.
+//! - A sign-in: [`SignIn::decode`] parses a header, [`verify_sign_in`] checks it against the
+//!   [`SignInRules`]. The result is valid if its nonce is new.
 //! - An API key for a wallet: [`mint_token`], and [`verify_web3_key`] once it is signed.
 //!
-//! There is no clock, randomness or I/O in here. Each of the three gives a [`Verdict`]: it holds, or
-//! it holds if a contract on the chain says so, and then it comes with the question to ask.
+//! There is no clock, randomness or I/O in here. Each of the three returns a [`Verdict`]: verified,
+//! or verified if a contract on the chain confirms the signature, with the query to send to it.
 //!
-//! Where to look:
-//! - `address`, `network`, `amount`, `terms`: what the words mean.
+//! Map of the modules:
+//! - `address`, `network`, `amount`, `terms`: the terms of the domain.
 //! - `payload`, `payment`, `payment_id`, `refusal`: payments on any chain.
 //! - `evm`: EIP-3009 authorizations, the calls to the token, receipts.
-//! - `verdict`, `contract`: what contract wallets signed (ERC-1271, ERC-6492).
-//! - `solana`: transactions and what they may do.
-//! - `sign_in`: the text of EIP-4361, both header forms, the rules, the challenge.
+//! - `verdict`, `contract`: signatures of contract wallets (ERC-1271, ERC-6492).
+//! - `solana`: transactions and the instructions they may have.
+//! - `sign_in`: the EIP-4361 text, both header forms, the rules, the challenge.
 
 mod address;
 mod amount;

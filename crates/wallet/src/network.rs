@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-/// A chain. It displays in CAIP-2 form, such as `eip155:8453`.
+/// A chain. Displays in CAIP-2 form, such as `eip155:8453`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Network {
     Evm { chain_id: u64 },
     Solana(SolanaCluster),
 }
 
-/// Solana's networks are told apart by the first 32 characters of their genesis hash.
+/// Solana's networks, identified by the first 32 characters of their genesis hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SolanaCluster {
     Mainnet,
     Devnet,
 }
 
-/// The names of the first version of x402, which older clients still send.
+/// The names of x402 version 1, which older clients still send.
 const SHORT_NAMES: [(&str, Network); 4] = [
     ("base", Network::Evm { chain_id: 8453 }),
     ("base-sepolia", Network::Evm { chain_id: 84532 }),
@@ -24,7 +24,7 @@ const SHORT_NAMES: [(&str, Network); 4] = [
     ("solana-devnet", Network::Solana(SolanaCluster::Devnet)),
 ];
 
-/// What wallets write into the messages of Solana's own sign-in.
+/// The chain names in messages of Solana's own sign-in.
 const SIGNED_NAMES: [(&str, SolanaCluster); 4] = [
     ("mainnet", SolanaCluster::Mainnet),
     ("devnet", SolanaCluster::Devnet),
@@ -33,7 +33,7 @@ const SIGNED_NAMES: [(&str, SolanaCluster); 4] = [
 ];
 
 impl Network {
-    /// Reads `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp` or a short name.
+    /// Parses `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp` or a short name.
     pub fn parse(text: &str) -> Option<Network> {
         if let Some((_, network)) = SHORT_NAMES.iter().find(|(name, _)| *name == text) {
             return Some(*network);
@@ -47,14 +47,15 @@ impl Network {
         }
     }
 
-    /// The same, with the names of Solana's own sign-in: `mainnet`, `solana:mainnet`.
+    /// Like [`Network::parse`], and also parses the names of Solana's own sign-in: `mainnet`,
+    /// `solana:mainnet`.
     pub(crate) fn parse_signed(text: &str) -> Option<Network> {
         let reference = text.strip_prefix("solana:").unwrap_or(text);
         let solana = SolanaCluster::parse_signed(reference).map(Network::Solana);
         solana.or_else(|| Network::parse(text))
     }
 
-    /// The part after the colon, which is what a signed message carries.
+    /// The part after the colon, which signed messages contain.
     pub fn reference(self) -> String {
         match self {
             Network::Evm { chain_id } => chain_id.to_string(),
@@ -78,7 +79,7 @@ impl SolanaCluster {
         clusters.into_iter().find(|cluster| cluster.reference() == reference)
     }
 
-    /// Also by the names that Solana's own sign-in writes, and by the whole genesis hash.
+    /// Also parses the names of Solana's own sign-in, and the whole genesis hash.
     pub(crate) fn parse_signed(reference: &str) -> Option<SolanaCluster> {
         SIGNED_NAMES
             .iter()
@@ -95,7 +96,7 @@ impl SolanaCluster {
     }
 }
 
-/// A chain id in plain decimal: no sign, no leading zero.
+/// Parses a chain id in plain decimal: no sign, no leading zero.
 pub(crate) fn parse_chain_id(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
     if is_plain { text.parse().ok() } else { None }

@@ -1,4 +1,4 @@
-//! The payment in a header: three shapes on the wire, one type here.
+//! The payment in a header: decodes three wire formats into one type.
 
 use alloy_primitives::U256;
 use moment::Timestamp;
@@ -12,22 +12,22 @@ use crate::refusal::PaymentRefusal;
 use crate::solana::TRANSACTION_BYTES_MAX;
 use crate::terms::{Requirement, SCHEME};
 
-/// The longest signature that is looked at. A key's has 65 bytes; contract wallets wrap theirs.
+/// The longest signature that is checked. A key's has 65 bytes; contract wallets wrap theirs.
 pub const SIGNATURE_BYTES_MAX: usize = 4096;
 
 const VERSIONS: [u64; 2] = [1, 2];
 
-/// A payment as its client sent it. Nothing in it has been verified.
+/// A payment as its client sent it, not verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
     pub network: Network,
     pub proof: Proof,
-    /// What the client says it chose. It is compared with the terms for the sake of a good
-    /// message, and never used.
+    /// The choice that the client claims. Compared with the terms only for a better error message,
+    /// and never used otherwise.
     pub(crate) chosen: Chosen,
 }
 
-/// What was signed.
+/// The signed part of a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
     Evm { authorization: Authorization, signature: Vec<u8> },
@@ -41,8 +41,8 @@ pub(crate) struct Chosen {
 }
 
 impl Payment {
-    /// Reads the value of a payment header: base64 of the second version's payload, of the
-    /// first's, or of the first's shape with the second's number, which widespread clients send.
+    /// Decodes the value of a payment header: base64 of a version 2 payload, of a version 1
+    /// payload, or of the version 1 shape with the number 2, which common clients send.
     pub fn decode(header: &[u8]) -> Result<Payment, PaymentRefusal> {
         let json = json_header(header).ok_or(PaymentRefusal::Malformed(
             "send the payment payload as base64 of a JSON object, at most 16 KiB",
@@ -50,7 +50,7 @@ impl Payment {
         Payment::read(json)
     }
 
-    /// Reads a payload that is JSON already, such as one that [`Payment::payload`] wrote.
+    /// Decodes a payload that is already JSON, such as one from [`Payment::payload`].
     pub fn read(json: Value) -> Result<Payment, PaymentRefusal> {
         let envelope: Envelope = serde_json::from_value(json).map_err(|_| {
             PaymentRefusal::Malformed("`x402Version` must be a number, and `payload` must be there")
@@ -74,8 +74,8 @@ impl Payment {
         })
     }
 
-    /// The last moment at which an authorization can still be settled; none where time is no part
-    /// of what was signed.
+    /// The last moment at which an authorization can still be settled; None if the signed payload
+    /// has no expiry.
     pub fn last_moment(&self) -> Option<Timestamp> {
         let Proof::Evm { authorization, .. } = &self.proof else {
             return None;
@@ -85,8 +85,7 @@ impl Payment {
         Some(Timestamp::from_ms(end_ms))
     }
 
-    /// The payload in the second version, whatever shape the client used, around our own
-    /// requirement.
+    /// The payload in version 2, whatever shape the client used, with our own requirement.
     pub fn payload(&self, requirement: &Requirement) -> Value {
         let payload = match &self.proof {
             Proof::Evm { authorization, signature } => json!({
@@ -102,7 +101,7 @@ impl Payment {
         json!({ "x402Version": 2, "accepted": requirement, "payload": payload })
     }
 
-    /// The body that asks a facilitator to verify or settle this payment.
+    /// The body of a facilitator's verify or settle request for this payment.
     pub fn facilitator_request(&self, requirement: &Requirement) -> Value {
         json!({
             "x402Version": 2,
@@ -112,7 +111,7 @@ impl Payment {
     }
 }
 
-/// Both versions at once. Which one it is shows in `accepted`, not in the number.
+/// Both versions at once. The presence of `accepted` shows which one it is, not the number.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope {

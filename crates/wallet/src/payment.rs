@@ -1,4 +1,4 @@
-//! The verdict on a payment: judged against the operator's terms, before anything is settled.
+//! Verifies a payment against the operator's terms, before anything is settled.
 
 use moment::Timestamp;
 use sha2::{Digest, Sha256};
@@ -14,21 +14,21 @@ use crate::solana::{self, SolanaPayment};
 use crate::terms::PaymentTerms;
 use crate::verdict::{Unconfirmed, Verdict};
 
-/// A payment that keeps the terms and is signed by its payer. Whether the payer has the money is
-/// for the chain to say.
+/// A payment that meets the terms and is signed by its payer. Only the chain knows if the payer has
+/// the money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedPayment {
     pub id: PaymentId,
     pub network: Network,
     pub payer: WalletAddress,
-    /// What will move, which is what may be credited.
+    /// The amount that will move, and may be credited.
     pub amount: TokenAmount,
     pub settlement: Settlement,
 }
 
 impl VerifiedPayment {
-    /// What the chain spends once for this payer: the authorization's nonce, or the hash of the
-    /// message.
+    /// The value that the chain accepts once for this payer: the authorization's nonce, or the hash
+    /// of the message.
     pub fn nonce(&self) -> [u8; 32] {
         match &self.settlement {
             Settlement::Evm(payment) => payment.authorization.nonce,
@@ -37,7 +37,7 @@ impl VerifiedPayment {
     }
 }
 
-/// What putting the payment on its chain takes.
+/// The chain-specific data for settling a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settlement {
     Evm(EvmPayment),
@@ -45,7 +45,7 @@ pub enum Settlement {
 }
 
 impl Unconfirmed<VerifiedPayment> {
-    /// What to refuse the payment with when there is no contract, or when it said no.
+    /// The refusal if there is no contract, or if it rejects the signature.
     pub fn denied(&self) -> PaymentRefusal {
         let is_undeployed = self.check.deployment.is_some();
         PaymentRefusal::Evm(if is_undeployed {
@@ -56,7 +56,7 @@ impl Unconfirmed<VerifiedPayment> {
     }
 }
 
-/// Judges a payment. The order of the checks is the order in which a client would fix them.
+/// Verifies a payment. The checks are in the order in which a client would fix them.
 pub fn verify_payment(
     terms: &PaymentTerms,
     payment: &Payment,
@@ -77,8 +77,9 @@ pub fn verify_payment(
     }
 }
 
-/// A client that chose something else than we offer has signed something else. Saying so here
-/// spares it a riddle about its signature.
+/// Checks the token and recipient that the client chose. If they differ from our offer, the client
+/// has signed something else, and this error is clearer than the signature mismatch that would
+/// follow.
 fn check_choice(chosen: &Chosen, asset: &str, pay_to: &str) -> Result<(), PaymentRefusal> {
     if !names(chosen.asset.as_deref(), asset) {
         return Err(PaymentRefusal::Token);
@@ -89,7 +90,7 @@ fn check_choice(chosen: &Chosen, asset: &str, pay_to: &str) -> Result<(), Paymen
     Ok(())
 }
 
-/// Whether a name that may be missing means this address. Case carries no meaning on EVM chains.
+/// True if `name` is missing or means this address. Case is ignored on EVM chains.
 fn names(name: Option<&str>, address: &str) -> bool {
     let Some(name) = name else {
         return true;

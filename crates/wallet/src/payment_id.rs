@@ -1,4 +1,4 @@
-//! The name of a payment: the same however often and in whatever shape it is sent.
+//! The id of a payment: the same each time it is sent, in any format.
 
 use std::fmt;
 
@@ -9,12 +9,13 @@ use crate::address::EvmAddress;
 use crate::evm::Authorization;
 use crate::network::Network;
 
-/// 160 bits are more than collisions could be searched for, and short enough to read out.
+/// 160 bits make collisions infeasible, and are short enough to read out.
 const DIGEST_BYTES: usize = 20;
 
-/// Identifies what can move on the chain at most once. It displays as `pay_` and 40 digits.
+/// Identifies a payment that the chain executes at most once. Displays as `pay_` and 40 hexadecimal
+/// digits.
 ///
-/// The signature is no part of it: the same authorization can be signed in many ways, and the same
+/// The signature is not part of it: the same authorization can be signed in many ways, and the same
 /// Solana message too, while the chain executes it once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PaymentId {
@@ -26,7 +27,7 @@ impl PaymentId {
         self.digest
     }
 
-    /// A token spends each nonce of a payer once.
+    /// The id of an authorization: a token accepts each nonce of a payer once.
     pub(crate) fn of_authorization(
         network: Network,
         asset: EvmAddress,
@@ -36,12 +37,12 @@ impl PaymentId {
         PaymentId::digest("authorization", network, &parts)
     }
 
-    /// Solana executes each message once, and the message names its payers.
+    /// The id of a Solana message, which the chain executes once and which names its payers.
     pub(crate) fn of_message(network: Network, message: &[u8]) -> PaymentId {
         PaymentId::digest("message", network, &[message])
     }
 
-    /// The parts are of fixed length but for the last, so that no two lists look the same.
+    /// Hashes the parts. All but the last have a fixed length, so that no two lists hash alike.
     fn digest(kind: &str, network: Network, parts: &[&[u8]]) -> PaymentId {
         let mut hasher = Sha256::new();
         hasher.update(format!("tollgate {kind} {network}\n"));

@@ -1,4 +1,4 @@
-//! Why a payment is refused: a code for programs, the protocol's reason, and words for people.
+//! The reasons why a payment is refused: a code, the protocol's reason, and a message for people.
 
 use thiserror::Error;
 
@@ -28,7 +28,7 @@ pub enum PaymentRefusal {
 }
 
 impl PaymentRefusal {
-    /// The code in `error`.
+    /// The value of `error` in the response.
     pub fn code(&self) -> &'static str {
         match self {
             PaymentRefusal::Malformed(_) | PaymentRefusal::Version => "INVALID_PAYMENT_FORMAT",
@@ -41,7 +41,7 @@ impl PaymentRefusal {
         }
     }
 
-    /// The protocol's own word for it, which goes to `details.reason` and to `errorReason`.
+    /// The x402 reason, for `details.reason` and `errorReason`.
     pub fn reason(&self) -> &'static str {
         match self {
             PaymentRefusal::Malformed(_) => "invalid_payload",

@@ -1,4 +1,4 @@
-//! Signing in with a wallet: a signed text that names us, a moment, and a nonce.
+//! Sign-in with a wallet: a signed text with our domain, a time, and a nonce.
 
 mod challenge;
 mod domain;

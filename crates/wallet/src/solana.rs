@@ -1,4 +1,4 @@
-//! Payments on Solana: a transaction that its payer has signed and whose fee we pay.
+//! Payments on Solana: a transaction signed by its payer, whose fee we pay.
 
 mod fault;
 mod instructions;

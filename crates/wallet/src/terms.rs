@@ -1,4 +1,4 @@
-//! What the operator asks of a payment, and how it is put to clients.
+//! The operator's payment terms, and the requirements that clients see.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -7,20 +7,20 @@ use crate::address::{EvmAddress, SolanaAddress};
 use crate::amount::TokenAmount;
 use crate::network::{Network, SolanaCluster};
 
-/// The only scheme of x402 that is taken: the signed amount moves, no more and no less.
+/// The only accepted x402 scheme: exactly the signed amount moves.
 pub const SCHEME: &str = "exact";
 
 /// The operator's terms. Tokens, recipients and chains come from here and never from a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentTerms {
-    /// None: payments on the EVM chain are not taken.
+    /// None if payments on the EVM chain are not accepted.
     pub evm: Option<EvmTerms>,
-    /// None: payments on Solana are not taken.
+    /// None if payments on Solana are not accepted.
     pub solana: Option<SolanaTerms>,
     pub minimum: TokenAmount,
-    /// The same as the minimum where the amount must be exact.
+    /// Equal to the minimum if the amount must be exact.
     pub maximum: TokenAmount,
-    /// How long a client lets its authorization live, and how long settling may take.
+    /// The validity of a client's authorization, and the time for settling, in seconds.
     pub timeout_s: u32,
 }
 
@@ -43,7 +43,7 @@ pub struct SolanaTerms {
     pub fee_payer: SolanaAddress,
 }
 
-/// One entry of `accepts`: a way to pay, in the words of the protocol.
+/// One entry of `accepts`: a way to pay, in the protocol's format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Requirement {
@@ -56,7 +56,7 @@ pub struct Requirement {
     pub extra: Map<String, Value>,
 }
 
-/// Why an amount is refused.
+/// The reason why an amount is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountFault {
     TooLow { minimum: TokenAmount },
@@ -64,8 +64,8 @@ pub enum AmountFault {
 }
 
 impl PaymentTerms {
-    /// Every way to pay, the EVM chain first: some clients take the first entry blindly, and know
-    /// only that one.
+    /// Every way to pay, the EVM chain first: some clients take the first entry blindly, and
+    /// support only that one.
     pub fn accepts(&self) -> Vec<Requirement> {
         let networks = [self.evm_network(), self.solana_network()];
         networks
@@ -75,8 +75,8 @@ impl PaymentTerms {
             .collect()
     }
 
-    /// The entry for one network with a given amount. A facilitator wants the amount to equal what
-    /// was signed, which may be more than the minimum that clients were asked for.
+    /// The entry for one network with a given amount. A facilitator requires the amount to equal
+    /// the signed one, which may be above the minimum in `accepts`.
     pub fn requirement(&self, network: Network, amount: TokenAmount) -> Option<Requirement> {
         let (asset, pay_to, extra) = match network {
             Network::Evm { chain_id } => {

@@ -1,4 +1,4 @@
-//! Tests of payments, sign-ins and keys: what real clients send, and what attackers would.
+//! Tests of payments, sign-ins and keys: input of real clients and of attackers.
 
 mod amounts;
 mod clients;

@@ -1,4 +1,4 @@
-//! What can be said of something signed without asking the chain.
+//! The result of verifying a signed payload without the chain.
 
 use crate::contract::ContractCheck;
 
@@ -6,11 +6,12 @@ use crate::contract::ContractCheck;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict<T> {
     Verified(T),
-    /// All is right but the signature, which no key of the signer's made: perhaps a contract's.
+    /// Everything is valid but the signature, which no key of the signer made: it may be a
+    /// contract's.
     NeedsContractCheck(Unconfirmed<T>),
 }
 
-/// What holds once the signer's contract says that the signature is its own.
+/// A result that is valid once the signer's contract confirms the signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unconfirmed<T> {
     pub check: ContractCheck,
@@ -22,7 +23,7 @@ impl<T> Unconfirmed<T> {
         Unconfirmed { check, claim }
     }
 
-    /// Call this only when the contract has answered [`ContractCheck::call`] with yes.
+    /// Call this only after the contract has confirmed the signature, see [`ContractCheck::call`].
     pub fn confirmed_by_contract(self) -> T {
         self.claim
     }

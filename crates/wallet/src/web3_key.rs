@@ -1,4 +1,4 @@
-//! Making an API key with a wallet: a short-lived token of ours that the wallet signs.
+//! API keys for wallets: a short-lived token of ours that the wallet signs.
 
 use std::time::Duration;
 
@@ -17,25 +17,25 @@ use crate::evm::{Signed, judge};
 use crate::payload::SIGNATURE_BYTES_MAX;
 use crate::verdict::{Unconfirmed, Verdict};
 
-/// How long a token can be used.
+/// Validity of a token, in seconds.
 pub const TOKEN_LIFETIME_S: u64 = 15 * 60;
-/// Ours have about 200 characters.
+/// The largest token that is parsed; ours have about 200 characters.
 const TOKEN_BYTES_MAX: usize = 1024;
 
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 const PURPOSE: &str = "generate_web3_key";
 
-/// The secret under which tokens are made. It must be used for nothing else.
+/// The secret that authenticates tokens. It must be used for nothing else.
 #[derive(Clone)]
 pub struct TokenSecret(pub [u8; 32]);
 
-/// What was proved by a signed token.
+/// The facts that a signed token proves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Web3Key {
     pub wallet: EvmAddress,
-    /// To be used once.
+    /// Valid once.
     pub token_id: [u8; 16],
-    /// From then on the token is refused for its age, and its id can be forgotten.
+    /// From then on the token is refused for its age, and its id can be deleted.
     pub expires_at: Timestamp,
 }
 
@@ -53,13 +53,13 @@ pub enum Web3KeyFault {
     TokenExpired,
     #[error("Wallet signature does not match")]
     SignatureMismatch,
-    /// Also for a contract that could not be asked.
+    /// Also returned if the contract could not be queried.
     #[error("Could not verify wallet signature")]
     SignatureUnverifiable,
 }
 
-/// Makes a token for a wallet to sign. The id is to be random, and the domain is ours: whoever looks
-/// at what it signs can see for whom it does. A token that names a wallet is for that one alone.
+/// Makes a token for a wallet to sign. `id` must be random. The domain is ours, so that the signer
+/// can see whom the signature is for. A token that names a wallet is valid for that one only.
 pub fn mint_token(
     secret: &TokenSecret,
     (domain, wallet): (&str, Option<EvmAddress>),
@@ -80,7 +80,7 @@ pub fn mint_token(
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(code))
 }
 
-/// Judges a token and the wallet's signature over it: EIP-191 over the token's own text.
+/// Verifies a token and the wallet's signature of it: EIP-191 over the token's text.
 pub fn verify_web3_key(
     secret: &TokenSecret,
     address: &str,
@@ -106,9 +106,10 @@ pub fn verify_web3_key(
 #[derive(Serialize, Deserialize)]
 struct Claims {
     purpose: String,
-    /// Whose site it was made for. Nothing is taken from it: the code says that it is ours.
+    /// The site that the token was made for. Not checked: the authentication code shows that it is
+    /// ours.
     aud: String,
-    /// The one wallet that it is for, where that was known.
+    /// The only wallet that the token is valid for, if it was known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sub: Option<String>,
     jti: String,
@@ -130,7 +131,7 @@ fn read_token(
     let decode =
         |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| Web3KeyFault::TokenMalformed);
     let (payload, code) = (decode(payload)?, decode(code)?);
-    // The header is covered by the code and never read: there is one algorithm, ours.
+    // The header is authenticated and never parsed: there is only our algorithm.
     keyed(secret, signed).verify_slice(&code).map_err(|_| Web3KeyFault::TokenSignature)?;
     let claims: Claims = serde_json::from_slice(&payload).map_err(|_| Web3KeyFault::TokenClaims)?;
     let id = hex_array(&claims.jti).ok_or(Web3KeyFault::TokenClaims)?;

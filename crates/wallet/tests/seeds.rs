@@ -1,4 +1,4 @@
-//! Every committed seed of the fuzz targets, without a fuzzer.
+//! Runs every committed seed of the fuzz targets, without a fuzzer.
 
 #![expect(clippy::panic, reason = "a property that does not hold fails its test")]
 

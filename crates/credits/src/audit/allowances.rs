@@ -1,4 +1,4 @@
-//! Whether the allowances that the service starts from are those that were set and handed out.
+//! Checks that the stored allowances are those that were set and granted.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ type Name = (OwnerId, AllowanceKind);
 
 #[derive(Debug, Default)]
 pub(super) struct Allowances {
-    /// What each was last set to.
+    /// The amount that each allowance was last set to.
     set: BTreeMap<Name, Nano>,
-    /// The newest period of each that the journal has opened.
+    /// The newest period of each allowance that the journal has opened.
     opened: BTreeMap<Name, i64>,
 }
 

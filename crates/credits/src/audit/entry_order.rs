@@ -1,8 +1,8 @@
-//! Whether the transfers of an entry are all there: numbered from zero and made at once.
+//! Checks that the transfers of an entry are complete: numbered from zero, with the same time.
 //!
-//! Where one node writes the journal, the transfers of an entry stand side by side. Where several
-//! do, those of other entries may stand between them: such entries are noted as apart, and read
-//! again on their own.
+//! If one node writes the journal, the transfers of an entry are adjacent. If several do, those of
+//! other entries may stand between them: such entries are recorded in `apart`, and read again on
+//! their own.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::violation::{Invariant, Violation};
 
 #[derive(Debug, Default)]
 pub(super) struct EntryOrder {
-    /// The last transfer that was read.
+    /// Entry, leg and time of the last transfer that was read.
     last: Option<(EntryId, u16, Timestamp)>,
-    /// Entries whose transfers did not stand side by side.
+    /// Entries whose transfers were not adjacent.
     apart: BTreeSet<EntryId>,
 }
 
@@ -35,7 +35,7 @@ impl EntryOrder {
         }
     }
 
-    /// The entries that are to be read on their own.
+    /// Takes the entries that are to be read on their own.
     pub(super) fn take_apart(&mut self) -> BTreeSet<EntryId> {
         std::mem::take(&mut self.apart)
     }

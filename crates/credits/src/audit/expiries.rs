@@ -1,4 +1,4 @@
-//! Whether money left a lot that expires while it was allowed to.
+//! Checks that money left an expiring lot only when it was allowed to.
 
 use hashbrown::HashMap;
 use moment::Timestamp;
@@ -11,7 +11,7 @@ use crate::record::{Transfer, TransferCode};
 use crate::snapshot::{LotRow, Snapshot};
 use crate::violation::{Invariant, Violation};
 
-/// When each lot expires, of those that do.
+/// The expiry of each lot that has one.
 #[derive(Debug, Default)]
 pub(super) struct Expiries {
     by_lot: HashMap<LotKey, Timestamp>,
@@ -27,7 +27,7 @@ impl Expiries {
         let Account::Lot(lot) = &transfer.debit else { return Ok(()) };
         let Some(expires_at) = self.by_lot.get(lot) else { return Ok(()) };
         let is_right = match transfer.code {
-            // A charge may come after the expiry, if what it charges was set aside before.
+            // A charge may come after the expiry if its hold was made before.
             TransferCode::Charge => match transfer.entry.made_at() {
                 Some(held_at) => held_at < *expires_at,
                 None => true,
@@ -44,7 +44,8 @@ impl Expiries {
     }
 }
 
-/// Whether a lot expires when its name says. That of a grant was chosen, and is written nowhere else.
+/// Checks that a lot expires when its tag says. A grant's expiry was chosen freely and is stored
+/// nowhere else, so it only has to exist.
 pub(super) fn check(row: &LotRow) -> Result<(), Violation> {
     let LotRow { lot, expires_at, .. } = row;
     let named = match lot.tag {
@@ -66,7 +67,8 @@ pub(super) fn check(row: &LotRow) -> Result<(), Violation> {
 }
 
 impl EntryId {
-    /// When the id was made, where it tells: a charge has the id of its hold, in its first half.
+    /// The creation time in a version 7 id, if it is one: a charge has the time of its hold in the
+    /// first half of its id.
     fn made_at(self) -> Option<Timestamp> {
         if self.0.get_version() != Some(Version::SortRand) {
             return None;

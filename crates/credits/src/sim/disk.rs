@@ -15,12 +15,12 @@ pub(crate) struct Disk {
     synced: usize,
     /// Every `(entry, leg)` and job hold, with the time it was written.
     unique: HashMap<(EntryId, u16), Timestamp>,
-    /// The rows as they stood after some of the groups, to start from.
+    /// A checkpoint: the number of groups it includes, and the rows after them.
     base: Option<(usize, Snapshot)>,
 }
 
 impl Disk {
-    /// Adds a group, or tells when one of its entries was written before.
+    /// Adds a group. The error is the time at which one of its entries was written before.
     pub(crate) fn append(&mut self, group: &[Record]) -> Result<(), Timestamp> {
         for key in group.iter().filter_map(unique_key) {
             if let Some(at) = self.unique.get(&key) {
@@ -48,13 +48,13 @@ impl Disk {
         &self.groups
     }
 
-    /// Keeps the rows of a moment when everything is synced.
+    /// Syncs, and stores the rows to recover from.
     pub(crate) fn checkpoint(&mut self, ledger: &Ledger) {
         self.sync();
         self.base = Some((self.groups.len(), ledger.to_snapshot()));
     }
 
-    /// Loses some of what was not synced. Whole groups only, unless groups can tear.
+    /// Loses some of the unsynced groups. Only whole groups, unless `can_tear`.
     pub(crate) fn crash(&mut self, random: &mut Random, can_tear: bool) {
         let kept = self.synced + random.below(self.groups.len() - self.synced + 1);
         let mut lost = self.groups.split_off(kept);
@@ -71,7 +71,7 @@ impl Disk {
         self.sync();
     }
 
-    /// Starts from the rows of the last checkpoint and the groups after it.
+    /// Recovers from the last checkpoint and the groups after it.
     pub(crate) fn recover(&self, rules: Rules) -> Result<Ledger, String> {
         let (from, mut ledger) = match &self.base {
             Some((count, snapshot)) => {
@@ -84,7 +84,7 @@ impl Disk {
         Ok(ledger)
     }
 
-    /// Starts from nothing but the journal.
+    /// Recovers from the journal alone.
     pub(crate) fn replay_all(&self, rules: Rules) -> Result<Ledger, String> {
         let mut ledger = Ledger::new(rules);
         replay(&mut ledger, &self.groups)?;
@@ -114,7 +114,7 @@ fn unique_key(record: &Record) -> Option<(EntryId, u16)> {
     match record {
         Record::Transfer(transfer) => Some((transfer.entry, transfer.leg)),
         Record::JobHeld(job) => Some((EntryId(job.hold.0), 0)),
-        // In a table of its own, so it does not meet the transfers of the same entry.
+        // In a table of its own, so it does not collide with the transfers of the same entry.
         Record::AllowanceSet { entry, .. } => Some((*entry, u16::MAX)),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The simulator's own books: what was asked, what was acknowledged, and what must follow.
+//! The simulator's own books: the commands, the acknowledgements, and what must follow from them.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ use crate::sim::random::Random;
 pub(crate) struct Oracle {
     holds: BTreeMap<HoldId, Promise>,
     ended: HashSet<HoldId>,
-    /// What each entry was asked to move, by every entry that was ever applied.
+    /// The amount that each applied entry should move.
     asked: HashMap<EntryId, Nano>,
     acknowledged: HashSet<EntryId>,
     charges: BTreeMap<EntryId, Charge>,
-    /// What each key spent in each of its periods, by the time its holds were made.
+    /// The spending of each key in each of its periods, by the time its holds were made.
     spent: HashMap<(KeyId, LimitClass, i64), i64>,
     terms: HashMap<KeyId, KeyTerms>,
-    /// Commands that somebody may send again.
+    /// Commands that may be repeated.
     sent: Vec<Command>,
     expiries: HashMap<LotKey, Timestamp>,
 }
@@ -61,7 +61,7 @@ impl Oracle {
         random.pick(&self.sent)
     }
 
-    /// Checks what the ledger answered against what it was asked, and writes it down.
+    /// Checks the result of a command, and records it.
     pub(crate) fn applied(
         &mut self,
         command: &Command,
@@ -105,7 +105,7 @@ impl Oracle {
             }
             _ => {}
         }
-        // A request's hold is never asked for again: its caller is gone.
+        // A request's hold is never repeated: its caller is gone.
         let is_request = matches!(command, Command::Hold { kind: HoldKind::Request, .. });
         if !is_request {
             self.sent.push(command.clone());
@@ -123,7 +123,8 @@ impl Oracle {
         self.acknowledged.insert(entry);
     }
 
-    /// After a crash: request holds are gone, and so is what was never acknowledged nor kept.
+    /// Updates the books after a crash: request holds are lost, and so is everything that was
+    /// neither acknowledged nor synced.
     pub(crate) fn recovered(&mut self, ledger: &Ledger, disk: &Disk) {
         let known: HashSet<EntryId> = disk.transfers().map(|it| it.entry).collect();
         self.holds = ledger.holds.iter().map(|(id, hold)| (*id, Promise::of(hold))).collect();
@@ -134,7 +135,7 @@ impl Oracle {
         });
         self.ended = ended.collect();
         self.charges.retain(|entry, _| known.contains(entry));
-        // Nobody reads a charge back from a journal that lost it.
+        // A charge that the journal lost cannot be refunded.
         let charges = &self.charges;
         self.sent.retain(|command| match command {
             Command::Refund { charge, .. } => charges.contains_key(charge),
@@ -164,7 +165,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// I9 and I10: every entry in the journal is whole, and every acknowledged one is there.
+    /// I9 and I10: every entry in the journal is complete, and every acknowledged one is in it.
     pub(crate) fn check_journal(&self, disk: &Disk) -> Result<(), String> {
         let mut moved: HashMap<EntryId, i64> = HashMap::new();
         for transfer in disk.transfers() {
@@ -196,7 +197,8 @@ impl Oracle {
         promise.ok_or_else(|| format!("hold {} ended but was never made", hold.0))
     }
 
-    /// I6 and I11: what was charged is what the work cost, from lots that were there in time.
+    /// I6 and I11: the charge equals the cost, and is paid from lots that had not expired at the
+    /// hold.
     fn check_receipt(
         &self,
         receipt: &Receipt,
@@ -229,7 +231,7 @@ impl Oracle {
         }
     }
 
-    /// Counts again what the charges that survived have spent.
+    /// Recounts the spending of the charges that survived.
     fn recount(&mut self, disk: &Disk) {
         self.spent.clear();
         for transfer in disk.transfers() {
@@ -255,8 +257,8 @@ fn charged(receipt: &Receipt) -> Nano {
     total(&receipt.legs).saturating_add(receipt.written_off)
 }
 
-/// By how much the shares that were paid are more than the whole work, in units of the product of
-/// its two costs. Free in dollars is free, whatever it costs in DIEM.
+/// The amount by which the paid shares exceed the whole work, in units of the product of its two
+/// costs. Work that is free in dollars is free, whatever it costs in DIEM.
 fn surplus(receipt: &Receipt, cost: Cost) -> i128 {
     let (usd, diem) = (i128::from(cost.usd.nanos()), i128::from(cost.diem.nanos()));
     if cost.usd == cost.diem || cost.is_nothing() || diem == 0 {
@@ -267,7 +269,7 @@ fn surplus(receipt: &Receipt, cost: Cost) -> i128 {
     in_usd * diem + i128::from(paid.diem.nanos()) * usd - usd * diem
 }
 
-/// Each change from one currency to the other rounds up once.
+/// The largest allowed surplus: each change from one currency to the other rounds up once.
 fn slack(receipt: &Receipt, cost: Cost) -> i128 {
     if cost.usd == cost.diem || cost.is_nothing() || !cost.diem.is_positive() {
         return 0;
@@ -276,7 +278,7 @@ fn slack(receipt: &Receipt, cost: Cost) -> i128 {
     dearer * (receipt.legs.len() as i128 + 1)
 }
 
-/// A charge counts in the periods in which its hold was made, however late it is.
+/// Checks that a charge counts in the periods in which its hold was made, however late it is.
 fn check_stamps(records: &[Record], promise: &Promise) -> Result<(), String> {
     for record in records {
         let stamp = match record {

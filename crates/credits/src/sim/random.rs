@@ -1,4 +1,4 @@
-//! Numbers that follow from a seed (SplitMix64).
+//! A deterministic random generator (SplitMix64).
 
 use money::Nano;
 use uuid::Uuid;
@@ -34,7 +34,7 @@ impl Random {
         Nano::from_nanos(least + (self.next() % span).cast_signed())
     }
 
-    /// Marked as random, so that nobody reads a time from it.
+    /// A version 4 id, so that no creation time is read from it.
     pub(crate) fn uuid(&mut self) -> Uuid {
         let bits = Uuid::from_u64_pair(self.next(), self.next());
         uuid::Builder::from_random_bytes(bits.into_bytes()).into_uuid()

@@ -1,4 +1,4 @@
-//! What callers, workers, operators and clocks do next.
+//! Picks the next action of callers, workers, operators and clocks.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::sim::random::Random;
 
 const OWNERS: usize = 3;
 
-/// Amounts are tiny so that lots run dry and limits are met all the time.
+/// Small, so that lots run empty and limits are reached all the time.
 const AMOUNT_MAX: i64 = 2_000;
 
-/// Moves the clock: mostly minutes, sometimes right before or after a midnight or a new month.
+/// Advances the clock: mostly minutes, sometimes just before or to a midnight or a new month.
 pub(crate) fn next_time(random: &mut Random, now: Timestamp) -> Timestamp {
     match random.below(40) {
         0 => Timestamp::start_of_day(now.day() + 1).minus(Duration::from_millis(1)).max(now),
@@ -48,7 +48,7 @@ pub(crate) fn next_command(random: &mut Random, oracle: &Oracle, now: Timestamp)
     }
 }
 
-/// Each owner has three keys with limits of every kind; they never change.
+/// One of an owner's three keys, with limits of every kind that never change, or None.
 fn key(random: &mut Random, owner: OwnerId) -> Option<KeyTerms> {
     let index = random.below(4);
     let key = KeyId(Uuid::from_u128(owner.0.as_u128() * 100 + index as u128));
@@ -93,7 +93,7 @@ fn end_hold(random: &mut Random, oracle: &Oracle, entry: EntryId) -> Option<Comm
     Some(Command::Settle { entry, hold, cost })
 }
 
-/// At par, or cheaper or dearer in DIEM.
+/// A cost at par, or lower or higher in DIEM.
 fn cost(random: &mut Random, usd: Nano) -> Cost {
     let diem = match random.below(4) {
         0 => Nano::from_nanos(usd.nanos() * 3 / 4 + 1),

@@ -15,7 +15,7 @@ fn every_seed_keeps_every_invariant() {
             Err(Failure { seed, step, words }) => panic!("seed {seed}, step {step}: {words}"),
         }
     }
-    // A generator that no longer reaches the corners would pass silently.
+    // A generator that no longer reaches the edge cases would pass silently.
     let Stats { applied, rejected, duplicates, crashes, written_off, .. } = total;
     for reached in [applied, rejected, duplicates, crashes, written_off] {
         assert!(100 <= reached, "{total:?}");
@@ -97,7 +97,7 @@ fn one_price_for_two_currencies_is_caught() {
     check(Bug::Ledger(Mutant::DiemAtPar), "for work that cost");
 }
 
-/// Finds the bug within a few seeds, by the rule that it breaks.
+/// Asserts that the bug is found within a few seeds, by the rule that it breaks.
 #[track_caller]
 fn check(bug: Bug, words: &str) {
     let failures: Vec<Failure> = (1..=5).filter_map(|seed| run(seed, STEPS, bug).err()).collect();

@@ -1,4 +1,4 @@
-//! One simulated service: a ledger, a disk, a clock, and everybody who calls.
+//! One simulated service: a ledger, a disk, a clock, and all its callers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::sim::random::Random;
 use crate::sim::{Bug, Stats, script};
 use crate::snapshot::Snapshot;
 
-/// How long entries are remembered; retries may come later than that.
+/// Time for which entries are remembered; retries may come later than that.
 const RETENTION: Duration = Duration::from_secs(6 * 3600);
 
 pub(crate) struct World {
@@ -28,7 +28,7 @@ pub(crate) struct World {
     ledger: Ledger,
     disk: Disk,
     oracle: Oracle,
-    /// Applied but not acknowledged: the number of groups that must be synced first.
+    /// Applied and not yet acknowledged, with the number of groups that must be synced first.
     unacknowledged: Vec<(usize, Command, Applied)>,
     forgotten_before: Timestamp,
     stats: Stats,
@@ -87,8 +87,8 @@ impl World {
             if self.forgotten_before <= written_at {
                 return Err(format!("an entry of {written_at} was applied again: {command:?}"));
             }
-            // The entry is older than memory, so the journal's unique index caught it. What was
-            // applied did not happen: start again from the disk.
+            // The entry is no longer in memory, so the journal's unique index caught the repeat.
+            // The command was not written: recover from the disk.
             self.stats.reloads += 1;
             return self.reload();
         }
@@ -133,7 +133,7 @@ impl World {
         self.oracle.check_limits(&self.ledger)
     }
 
-    /// Syncs, acknowledges, checkpoints and forgets, each now and then.
+    /// Syncs, acknowledges, checkpoints and forgets, each at random.
     fn keep_house(&mut self) -> Result<(), String> {
         if self.random.one_in(6) {
             self.disk.sync();
@@ -183,8 +183,8 @@ impl World {
         self.check()
     }
 
-    /// The live ledger, a replay of the journal and a fold of its transfers must all agree, and
-    /// every acknowledged command must be in there once and whole.
+    /// Checks that the live ledger, a replay of the journal and a fold of its transfers agree, and
+    /// that every acknowledged command is in the journal once and complete.
     fn compare_with_journal(&self) -> Result<(), String> {
         let replayed = self.disk.replay_all(Rules::default())?.to_snapshot();
         let live = self.ledger.to_snapshot();

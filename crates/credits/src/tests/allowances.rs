@@ -80,7 +80,7 @@ fn lowering_a_stake_takes_back_what_is_left_and_never_more() {
     books.set_allowance(STAKE, 2);
     assert_eq!(books.balance(), "");
     books.settle(hold, 3);
-    // Seven were used before the stake was lowered: that is today's allocation then.
+    // Seven were used before the stake was lowered, so today's allocation is seven.
     assert_eq!(books.ledger.allocation(OWNER, STAKE, books.now), Nano::from_nanos(7));
     books.now = at("2026-11-16");
     assert_eq!(books.balance(), "2 DIEM");

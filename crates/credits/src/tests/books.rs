@@ -30,7 +30,7 @@ impl Books {
         Books { ledger: Ledger::new(rules), now, journal: Vec::new(), next_id: 1 << 80 }
     }
 
-    /// Books with so many nano-dollars.
+    /// Books with `nanos` nano-dollars.
     pub(super) fn with_usd(nanos: i64) -> Books {
         let mut books = Books::new();
         books.top_up(nanos);
@@ -146,7 +146,7 @@ impl Books {
         }
     }
 
-    /// What is available, such as `5 USD, 3 DIEM`.
+    /// The available balances, such as `5 USD, 3 DIEM`.
     pub(super) fn balance(&self) -> String {
         show(&self.ledger.balances(OWNER, self.now))
     }
@@ -156,7 +156,7 @@ impl Books {
         (usage.spent.nanos(), usage.reserved.nanos())
     }
 
-    /// The balance of one of the operator's own accounts: credits less debits.
+    /// The balance of one of the operator's own accounts: credits minus debits.
     pub(super) fn system(&self, currency: Currency, kind: SystemKind) -> i128 {
         let account = SystemAccount { currency, kind };
         let columns = self.ledger.systems.get(&account).copied().unwrap_or_default();
@@ -196,7 +196,7 @@ pub(super) fn show(balances: &Balances) -> String {
     text
 }
 
-/// What was paid, in order, such as `DIEM 3, USD 2`.
+/// The amounts paid, in order, such as `DIEM 3, USD 2`.
 pub(super) fn show_legs(legs: &[Leg]) -> String {
     let legs: Vec<String> =
         legs.iter().map(|leg| format!("{} {}", leg.lot.currency, leg.amount.nanos())).collect();

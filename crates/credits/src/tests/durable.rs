@@ -1,11 +1,11 @@
-//! What is in the journal, starting again from it, and finding damage in it.
+//! The content of the journal, recovery from it, and detection of damage.
 
 use money::{Currency, Nano};
 
 use super::books::*;
 use crate::*;
 
-/// Books with something of everything in them.
+/// Books with every kind of record.
 fn busy() -> Books {
     let mut books = Books::with_usd(100);
     books.grant(Currency::Vcu, 5, Some("2026-11-16"));
@@ -46,7 +46,8 @@ fn transfers(books: &Books) -> Vec<Transfer> {
         .collect()
 }
 
-/// Damages the journal or the rows of busy books, and expects the audit to name what broke.
+/// Damages the journal or the rows of busy books, and expects the audit to name the broken
+/// invariant.
 #[track_caller]
 fn check_damage(damage: impl FnOnce(&mut Vec<Transfer>, &mut Snapshot), expected: Invariant) {
     let books = busy();
@@ -233,6 +234,6 @@ fn memory_of_entries_is_bounded() {
     }
     assert_eq!(books.ledger.to_snapshot().recent.len(), RECENT_CHARGES_MAX + 2);
     assert_eq!(books.ledger.recent_charge(first.unwrap()), None);
-    // A flood of charges does not push out the top-up.
+    // Many charges do not evict the top-up.
     assert!(matches!(books.apply(&top_up(entry, 1)), Err(Rejection::Duplicate { .. })));
 }

@@ -104,7 +104,7 @@ fn the_limit_that_stopped_the_hold_is_the_one_that_is_told() {
     books.grant(Diem, 100, None);
     let both = terms(Some(5), Some(10), Epoch);
     check_refused(&mut books, both, 16, (DiemClass, 10, 0, Some("2026-11-16")));
-    // Beyond what the owner has, it is the money and not the limit.
+    // Above the owner's balance, the balance refuses and not the limit.
     let refused = books.try_hold(Some(both), exactly(104)).unwrap_err();
     let (available, wanted) = (Nano::from_nanos(13), Nano::from_nanos(104));
     assert_eq!(refused, Rejection::Insufficient { available, wanted });

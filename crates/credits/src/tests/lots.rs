@@ -1,4 +1,4 @@
-//! Which lot pays first, and what happens when one expires.
+//! The order in which lots pay, and their expiry.
 
 use money::Currency::{Bundled, Diem, Usd, Vcu};
 

@@ -1,11 +1,11 @@
-//! Giving charges back.
+//! Refunds of charges.
 
 use money::{Currency, Nano};
 
 use super::books::*;
 use crate::*;
 
-/// The charge as the journal's transfers tell it.
+/// The charge as recorded by the journal's transfers.
 fn read_back(books: &Books, entry: EntryId) -> Charge {
     let mut charge = Charge::default();
     for record in &books.journal {

@@ -1,4 +1,4 @@
-//! What a settle charges, above all when the work cost more than was held.
+//! The amounts that a settle charges, especially when the cost exceeds the hold.
 
 use money::{Currency, Nano};
 
@@ -114,7 +114,7 @@ fn a_charge_of_several_lots_is_one_group_of_numbered_legs() {
     assert_eq!(counted, 2);
 }
 
-/// Seven in dollars or six in DIEM, times a factor.
+/// A cost of seven in dollars or six in DIEM, times a factor.
 fn dearer_in_usd(factor: i64) -> money::Cost {
     money::Cost { usd: Nano::from_nanos(7 * factor), diem: Nano::from_nanos(6 * factor) }
 }

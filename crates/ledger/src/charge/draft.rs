@@ -1,17 +1,17 @@
-//! The usage rows that tell an owner what a charge was for.
+//! The usage rows that show an owner what a charge was for.
 
 use credits::Receipt;
 use moment::Timestamp;
 use money::{Cost, Currency, Nano, Price, spread};
 use store::usage::UsageRow;
 
-/// A row for each line, waiting to be told who paid.
+/// One usage row per line of a bill, before it is known which lots pay.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// In dollars.
+    /// The rows, priced in dollars.
     pub(super) rows: Vec<UsageRow>,
     pub(super) amounts: Vec<Nano>,
-    /// The price and the amount of each line in DIEM, where these are others.
+    /// The price and amount of each line in DIEM; None if the same as in dollars.
     pub(super) in_diem: Option<Vec<(Price, Nano)>>,
 }
 
@@ -21,16 +21,16 @@ impl Draft {
     }
 
     pub(crate) fn total(&self) -> Cost {
-        // The amounts add up to the total of the bill, which fits.
+        // Cannot overflow: the amounts add up to the total of the bill, which fits.
         let sum = |amounts: &mut dyn Iterator<Item = Nano>| Nano::sum(amounts).unwrap_or(Nano::MAX);
         let usd = sum(&mut self.amounts.iter().copied());
         let diem = self.in_diem.as_ref().map(|lines| sum(&mut lines.iter().map(|line| line.1)));
         Cost { usd, diem: diem.unwrap_or(usd) }
     }
 
-    /// The rows of the settled charge: each line, in each currency that paid for it. Their amounts
-    /// add up to what was paid, to the nano; the units of a line add up to its units. Lines that
-    /// nobody paid for have no row.
+    /// The usage rows of the settled charge: each line, in each currency that paid for it. Their
+    /// amounts add up to the amount paid, to the nano, and their units to the units of the line.
+    /// Lines that were not paid have no row.
     pub(crate) fn paid(mut self, receipt: &Receipt, at: Timestamp) -> Vec<UsageRow> {
         for row in &mut self.rows {
             (row.charge, row.at) = (receipt.charge, at);
@@ -54,7 +54,7 @@ impl Draft {
             let told = shares[..index].iter().filter(|earlier| earlier.row == share.row);
             let told: u64 =
                 told.map(|earlier| part_of(line.units, earlier.amount, line.amount)).sum();
-            // The last share takes what rounding left over, and the units of what was written off.
+            // The last share takes the rounding difference, and the units that were written off.
             let units = if is_last {
                 line.units.saturating_sub(told)
             } else {
@@ -66,8 +66,8 @@ impl Draft {
         rows
     }
 
-    /// Where prices differ, each currency paid for its share of the whole work, and so of each
-    /// line.
+    /// The rows where prices differ by currency: each currency paid for its share of the work, and
+    /// so for the same share of each line.
     fn paid_at_several_prices(self, receipt: &Receipt) -> Vec<UsageRow> {
         let total = self.total();
         let (currencies, paid) = paid_by_currency(receipt);
@@ -90,7 +90,7 @@ impl Draft {
                 let price = self.price_in(index, currency);
                 rows.push(UsageRow { currency, units, amount, price, ..line.clone() });
             }
-            // The last share takes what rounding left over, and the units of what was written off.
+            // The last share takes the rounding difference, and the units that were written off.
             if let Some(last) = rows[first..].last_mut() {
                 last.units += units_left;
             }
@@ -113,8 +113,8 @@ impl Draft {
     }
 }
 
-/// Lays an amount over lines in proportion to them. The parts add up to it, to the nano, unless
-/// the lines are all zero.
+/// Splits an amount in proportion to the lines. The parts add up to it exactly, unless all lines
+/// are zero.
 fn in_proportion(amount: Nano, lines: &[Nano]) -> Vec<Nano> {
     let whole: i128 = lines.iter().map(|line| i128::from(line.nanos())).sum();
     let (mut so_far, mut laid) = (0_i128, 0_i128);
@@ -128,14 +128,14 @@ fn in_proportion(amount: Nano, lines: &[Nano]) -> Vec<Nano> {
     lines.iter().map(part).collect()
 }
 
-/// The currency that paid for all of it, if one did.
+/// The currency that paid for the whole charge, if only one did.
 fn only_currency(receipt: &Receipt) -> Option<Currency> {
     let currency = receipt.legs.first()?.lot.currency;
     let is_only = receipt.legs.iter().all(|leg| leg.lot.currency == currency);
     (is_only && receipt.written_off == Nano::ZERO).then_some(currency)
 }
 
-/// Lots of the same currency count together, in the order in which they paid.
+/// The currencies and their sums, in the order in which they first paid.
 fn paid_by_currency(receipt: &Receipt) -> (Vec<Currency>, Vec<Nano>) {
     let (mut currencies, mut paid) = (Vec::new(), Vec::new());
     for leg in &receipt.legs {

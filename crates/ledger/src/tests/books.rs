@@ -67,7 +67,7 @@ async fn the_journal_is_exported_as_csv_and_as_json_lines() {
         {"seq":2,"entry":"01a1df14-1e00-7000-8000-000000000000","leg":0,"time":"2026-11-15T12:00:00.000Z","code":"charge","debit_owner":"01010101-0101-0101-0101-010101010101","debit":"main","credit_owner":null,"credit":"revenue","currency":"USD","amount":"0.00000005","key":"81818181-8181-8181-8181-818181818181"}"#]].assert_eq(&lines.join("\n"));
 }
 
-/// Adds lots that expired long ago, as years of allowances leave them.
+/// Adds lots that expired long ago, as years of allowances leave them behind.
 fn add_closed_lots(world: &World, count: u32) {
     let path = store::sqlite::database_in(world.directory.path());
     let connection = rusqlite::Connection::open(path).unwrap();
@@ -109,7 +109,7 @@ async fn lots_that_close_between_two_looks_are_no_difference() {
     }
 }
 
-/// `cargo nextest run -p ledger --run-ignored only -E 'test(five_million)' --no-capture`
+/// Run: `cargo nextest run -p ledger --run-ignored only -E 'test(five_million)' --no-capture`
 #[tokio::test]
 #[ignore = "takes a minute: it measures"]
 async fn a_look_takes_no_longer_with_five_million_closed_lots() {

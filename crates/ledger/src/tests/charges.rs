@@ -1,4 +1,4 @@
-//! Usage rows add up to the charge, whatever paid for it.
+//! Usage rows add up to the charge, whichever currencies paid for it.
 
 use credits::{Balances, Leg, LotKey, LotTag, Receipt};
 use money::{Currency, Nano, Per, Price, Rate};

@@ -53,7 +53,7 @@ async fn time_that_passes_is_no_jump() {
         let _ = world.ledger.hold(through(1), exactly(100)).unwrap();
         assert!(world.ledger.status().is_running);
     }
-    // Drift that a network's time corrects is followed: a minute in all, a second at a time.
+    // Drift that network time corrects is followed: two minutes in all, a second at a time.
     for _ in 0..120 {
         pass(&world, &watch, Duration::from_secs(600));
         world.clock.advance(Duration::from_secs(1));
@@ -177,18 +177,18 @@ async fn a_mended_journal_follows_the_clock_and_changes_no_balance() {
     assert_eq!(world.ledger.balances(owner(1)), before);
     world.expect_sound().await;
 
-    // The limit of the day is the limit of today, and holds.
+    // The limit of the day counts for today.
     world.charge(payer, 1_000).await;
     assert!(world.ledger.hold(payer, exactly(1)).is_err());
     assert_eq!(world.usage().await.iter().map(|row| row.at).min(), Some(right));
-    // What was charged ahead of the clock can be given back.
+    // Charges dated ahead of the clock can be refunded.
     for charge in charges {
         world.ledger.refund(charge, None, "", Vec::new()).await.unwrap();
     }
     assert!(world.ledger.hold(payer, exactly(1)).is_err(), "of a day that is not today");
     world.expect_sound().await;
 
-    // So it stays after a restart, without any entry since.
+    // The same after a restart, without any entry since.
     let world = world.restart().await;
     assert_eq!(world.ledger.status().journal_ahead, None);
     assert!(world.ledger.hold(payer, exactly(1)).is_err());

@@ -1,4 +1,4 @@
-//! A thousand requests at once on money for a hundred.
+//! A thousand concurrent requests on money for a hundred.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ async fn world_that_can_pay_for_a_hundred() -> World {
     world
 }
 
-/// Runs all callers side by side and counts those that were served.
+/// Runs all callers concurrently and counts those that were served.
 async fn serve(world: &World, keys: &[u8]) -> usize {
     let mut callers = tokio::task::JoinSet::new();
     for number in 0..CALLERS {

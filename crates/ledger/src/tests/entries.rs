@@ -1,4 +1,4 @@
-//! Top-ups, grants and refunds: each happens once, whoever asks how often.
+//! Top-ups, grants and refunds: each happens once, however often it is requested.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,7 +136,7 @@ async fn more_rows_are_written_with_the_money_or_not_at_all() {
     let error = top_up(2, vec![row("other"), row("paid")]).await.unwrap_err();
     assert!(matches!(error, LedgerError::Unavailable), "{error}");
     assert_eq!(world.store.setting("other").await.unwrap(), None);
-    // The core had credited what the store refused; it is loaded afresh.
+    // The core had credited the entry that the store refused; it is reloaded.
     world.ledger.tend().await.unwrap();
     world.expect_usd(1_000);
     world.expect_sound().await;

@@ -1,4 +1,4 @@
-//! A disk that is full, slow or gone, and coming back from it.
+//! A disk that is full, slow or gone, and recovery from it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,11 +14,11 @@ use super::fixture::{
 };
 use crate::{HoldRefused, LedgerError};
 
-/// A disk that fills up when a test says so.
+/// A disk that a test can fill up.
 #[derive(Default)]
 struct Disk {
     is_full: AtomicBool,
-    /// Groups that were lost because it was full.
+    /// Groups that were lost because the disk was full.
     lost: AtomicUsize,
 }
 
@@ -132,7 +132,7 @@ async fn settles_during_a_pause_fail_and_free_their_holds() {
     disk.fill();
     world.ledger.settle(first, cost(300)).await.unwrap_err();
     disk.make_room();
-    // The core is ahead of the disk, so even a group that could be written is not decided.
+    // The core is ahead of the disk, so it refuses even a group that could be written.
     world.ledger.settle(second, cost(300)).await.unwrap_err();
     assert_eq!(disk.lost.load(Ordering::SeqCst), 1);
     world.ledger.tend().await.unwrap();
@@ -166,7 +166,7 @@ async fn an_allowance_whose_opening_was_lost_is_opened_again() {
     disk.fill();
     let hold = world.ledger.hold(through(1), exactly(500)).unwrap();
     disk.make_room();
-    // The day's lot was never written, so neither can be a charge that it pays.
+    // The day's lot was never written, so a charge on it cannot be written either.
     world.ledger.settle(hold, cost(500)).await.unwrap_err();
     world.ledger.tend().await.unwrap();
     let hold = world.ledger.hold(through(1), exactly(500)).unwrap();

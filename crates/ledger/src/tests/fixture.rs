@@ -124,12 +124,12 @@ pub(crate) fn base() -> Network {
     Network::parse("base").unwrap()
 }
 
-/// Owner 1, without a key.
+/// Owner 1 as payer, without a key.
 pub(crate) fn wallet() -> Payer {
     Payer { owner: owner(1), key: None }
 }
 
-/// Owner 1, through a key without limits.
+/// Owner 1 as payer, through a key without limits.
 pub(crate) fn through(number: u8) -> Payer {
     let (limit_usd, limit_diem, period) = (None, None, LimitPeriod::Epoch);
     Payer {
@@ -146,7 +146,7 @@ pub(crate) fn exactly(amount: i64) -> Want {
     Want::Exactly(nanos(amount).into())
 }
 
-/// A bill of one line that comes to so many nanos.
+/// A bill of one line that comes to `nanos`.
 pub(crate) fn cost(nanos: u64) -> Charge {
     let line = ChargeLine {
         sku: "llama-output-mtoken".into(),
@@ -195,7 +195,7 @@ impl World {
         assert!(!topped_up.unwrap().is_repeat);
     }
 
-    /// Closes everything and starts again from the disk.
+    /// Closes everything and starts again from the database.
     pub(crate) async fn restart(self) -> World {
         let World { directory, clock, entropy, store, ledger } = self;
         drop((store, ledger));
@@ -208,7 +208,7 @@ impl World {
         assert_eq!(self.ledger.balances(owner(1)).usd, nanos(expected));
     }
 
-    /// Memory, rows and journal agree, and every invariant holds.
+    /// Asserts that memory, rows and journal agree, and that every invariant holds.
     pub(crate) async fn expect_sound(&self) {
         assert_eq!(self.ledger.reconcile().await.unwrap().difference_nano, 0);
         assert_eq!(verify(&*self.store).await.unwrap().violations, []);

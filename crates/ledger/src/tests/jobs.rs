@@ -1,4 +1,4 @@
-//! Holds of jobs, which outlive the process.
+//! Holds of jobs, which survive a restart of the process.
 
 use credits::{HoldId, Rejection};
 use store::write::Write;

@@ -1,4 +1,4 @@
-//! Random days in the life of a ledger: after each restart it is what it was before.
+//! Random commands over several days: after each restart the ledger has the same state as before.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl Days {
 
     fn hold(&mut self) {
         let want = Want::UpTo { least: Nano::ZERO.into(), most: self.amount().into() };
-        // A key's limit may leave nothing to hold; that is an answer too.
+        // A key's limit may leave nothing to hold, which is a valid result.
         let payer = self.payer();
         let held = self.world.ledger.hold(payer, want);
         self.holds.extend(held.ok());
@@ -129,7 +129,7 @@ impl Days {
         self.world.ledger.refund(charge, None, "refund", Vec::new()).await.unwrap();
     }
 
-    /// What the disk gives back is what memory had, but for the holds of requests.
+    /// Restarts; the loaded state equals the state in memory, except for the holds of requests.
     async fn restart(mut self) -> Days {
         self.holds.clear();
         let before = self.snapshot();
@@ -138,7 +138,7 @@ impl Days {
         days
     }
 
-    /// What the core remembers of recent commands is not in the store's rows.
+    /// The core's state, without the recent commands, which are not in the store's rows.
     fn snapshot(&self) -> Snapshot {
         let snapshot = self.world.ledger.shared.lock().core.to_snapshot();
         Snapshot { recent: Vec::new(), ..snapshot }
@@ -158,7 +158,7 @@ impl Days {
     }
 }
 
-/// The same throws for the same seed.
+/// A deterministic random generator: the same numbers for the same seed.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! Books that were changed behind the ledger's back: each broken invariant is found and named.
+//! Books that were changed directly in the database: each broken invariant is found and named.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ use super::fixture::{
 };
 use crate::{Job, verify};
 
-/// Lets the statements pass that the schema forbids: constraints, triggers and foreign keys are off.
+/// Allows statements that the schema forbids: constraints, triggers and foreign keys are off.
 const UNGUARDED: &str = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; \
     DROP TRIGGER transfer_never_changes; DROP TRIGGER transfer_never_goes; \
     DROP TRIGGER claim_credited_never_changes; DROP TRIGGER audit_never_goes;";
 
-/// Puts them back as they were.
+/// Triggers to restore afterwards.
 const GUARDED_AGAIN: [&str; 4] = [
     "transfer_never_changes",
     "transfer_never_goes",
@@ -33,7 +33,7 @@ const GUARDED_AGAIN: [&str; 4] = [
     "audit_never_goes",
 ];
 
-/// Changes the database by hand, and leaves its schema as it was.
+/// Runs SQL on the database without its constraints, and restores the schema.
 fn tamper(world: &World, sql: &str) {
     let connection = Connection::open(database_in(world.directory.path())).unwrap();
     let definition = "SELECT sql FROM sqlite_schema WHERE name = ?1";
@@ -271,7 +271,7 @@ async fn i11_money_spent_after_it_expired() {
     world.ledger.grant(entry(2), owner(1), vcu, Some(expires), Vec::new()).await.unwrap();
     let hold = world.ledger.hold(wallet(), exactly(50)).unwrap();
     world.clock.advance(Duration::from_secs(7200));
-    // Held in time, settled late: that is right.
+    // Held in time and settled late, which is allowed.
     world.ledger.settle(hold, cost(50)).await.unwrap();
     let sql = "UPDATE account SET expires_ms = expires_ms - 3600000 WHERE expires_ms IS NOT NULL";
     check(&world, sql, expect!["I11 nothing is spent after expiry broken: entry 01a1df14-1e00-7000-8000-000000000000: charge of VCU grant:00000000-0000-0000-0000-000000000002 of 01010101-0101-0101-0101-010101010101, which expires 2026-11-15T12:00:00.000Z"]).await;
@@ -402,12 +402,12 @@ async fn a_list_of_violations_that_is_cut_says_how_many_there_are() {
     assert!(150 <= report.violations_total, "{}", report.violations_total);
 }
 
-/// Several nodes write the journal: transfers of other entries stand between those of one.
+/// Several nodes write the journal: transfers of other entries may stand between those of one.
 #[tokio::test]
 async fn transfers_of_an_entry_may_stand_apart_but_none_may_be_missing() {
     let world = world().await;
     world.top_up(1, 1_000).await;
-    // What could not be charged is a second transfer.
+    // The part that could not be charged is a second transfer.
     let hold = world.ledger.hold(wallet(), exactly(1_000)).unwrap();
     let charge = world.ledger.settle(hold, cost(5_000)).await.unwrap().charge;
     world.top_up(2, 1_000).await;

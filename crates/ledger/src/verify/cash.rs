@@ -1,4 +1,4 @@
-//! Whether what came in over each network is what was settled on its chain, payment by payment.
+//! Checks that the money received over each network equals the settled payments on its chain.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,10 +6,10 @@ use credits::{Account, EntryId, Invariant, SystemKind, Transfer, TransferCode, V
 use money::Nano;
 use store::evidence::{CreditedClaim, Evidence, MissingClaim, ReceivedClaim};
 
-/// The payments that the journal has not told of yet, and the sums of both by network.
+/// The payments not yet seen in the journal, and the difference of both sums by network.
 pub(super) struct CashAudit {
     unbooked: HashMap<EntryId, CreditedClaim>,
-    /// What chains settled less what the journal received, by network.
+    /// Settled on chain minus received in the journal, in nanos, by network.
     differences: BTreeMap<String, i128>,
     violations: Vec<Violation>,
 }

@@ -1,23 +1,23 @@
-//! Whether all that came in is still somewhere: with owners, earned, or expired.
+//! Checks that all money that came in is still accounted for: owned, earned or expired.
 
 use std::collections::BTreeMap;
 
 use credits::{Columns, Invariant, Snapshot, SystemKind, Violation};
 use money::Currency;
 
-/// What one currency comes to, in nanos.
+/// Sums of one currency, in nanos.
 #[derive(Default)]
 struct Sums {
-    /// Paid in, or given away.
+    /// Paid in, or granted.
     came_in: i128,
-    /// With owners, set aside or not.
+    /// Balances of owners, held or not.
     owned: i128,
-    /// Earned, less what was delivered without being paid for.
+    /// Revenue minus write-offs.
     earned: i128,
     expired: i128,
 }
 
-/// Reads the rows that the service starts from, not the journal.
+/// Checks the rows that the service starts from, not the journal.
 pub(super) fn broken(snapshot: &Snapshot) -> Vec<Violation> {
     let mut currencies: BTreeMap<Currency, Sums> = BTreeMap::new();
     for row in &snapshot.lots {

@@ -1,4 +1,4 @@
-//! Whether what is pending is what jobs hold, and whether a job's hold ended with its charge.
+//! Checks that pending amounts equal the holds of jobs, and that a charge ended its job's hold.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use store::journal::Books;
 use crate::error::LedgerError;
 use crate::job::Job;
 
-/// What is pending on a lot is what open jobs hold of it.
+/// Violations where the amount pending on a lot differs from what open jobs hold of it.
 pub(super) fn pending(books: &Books) -> Vec<Violation> {
     let mut held: BTreeMap<LotKey, Nano> = BTreeMap::new();
     for leg in books.snapshot.job_holds.iter().flat_map(|hold| &hold.legs) {
@@ -31,7 +31,7 @@ pub(super) fn pending(books: &Books) -> Vec<Violation> {
         .collect()
 }
 
-/// A job that was charged holds nothing any more.
+/// Violations where a job was charged and its hold is still open.
 pub(super) async fn charged_while_held(
     store: &dyn Store,
     snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! Whether keys spent no more than their limits allow.
+//! Checks that keys spent no more than their limits allow.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,11 +8,12 @@ use moment::Timestamp;
 use money::Nano;
 use store::evidence::{Evidence, LimitedKey};
 
-/// A request that was let in before a limit was changed may hold this much later, at the most.
+/// Longest time between a change of a limit and the last hold by a request that was admitted under
+/// the old one.
 const OLD_LIMIT_KEPT: Duration = Duration::from_secs(3600);
 
-/// Holds what each key spent in its newest period against its limit, where it had that limit for
-/// the whole of the period.
+/// Compares what each key spent in its newest period with its limit, if the key had that limit for
+/// the whole period.
 pub(super) fn exceeded(evidence: &Evidence) -> Vec<Violation> {
     let spends = evidence.books.snapshot.key_spends.iter();
     let spends: HashMap<(KeyId, LimitClass), &KeySpendRow> =

@@ -1,4 +1,4 @@
-//! Whether the amount of a usage row is what its units cost at its price.
+//! Checks that the amount of a usage row is its units times its price.
 
 use credits::{Account, Invariant, TransferCode, Violation};
 use money::Currency;
@@ -8,18 +8,18 @@ use store::evidence::UsageMark;
 use crate::error::LedgerError;
 
 const PICOS_PER_NANO: i128 = 1000;
-/// A bill rounds once, so that each of its lines may be off by less than this.
+/// A bill rounds once, so each of its lines may be off by less than this.
 const ROUNDING_PICOS: i128 = PICOS_PER_NANO;
-/// Where several currencies pay, each row's units are rounded down and the last takes the rest.
+/// If several currencies pay, each row's units are rounded down and the last takes the rest.
 const UNITS_ROUNDED_MAX: i128 = 4;
 
-/// A row that does not cost what it says. Most rows are exact; only for those that are not is the
-/// charge read back, to see whether it was split or written off in part.
+/// Returns a violation if a row does not cost what it says. Most rows are exact; only for the
+/// others is the charge read, to see if it was split or partly written off.
 pub(super) async fn broken(
     store: &dyn Store,
     mark: &UsageMark,
 ) -> Result<Option<Violation>, LedgerError> {
-    // What was given back has no units.
+    // Refunds have no units.
     if mark.amount.is_negative() {
         return Ok(None);
     }
@@ -50,13 +50,13 @@ pub(super) async fn broken(
     Ok(Some(Invariant::Bill.broken(words)))
 }
 
-/// How a charge was paid.
+/// The way in which a charge was paid.
 enum PaymentShape {
-    /// In one currency.
+    /// Paid in one currency.
     Whole,
-    /// In several currencies.
+    /// Paid in several currencies.
     Split,
-    /// In part, and the rest was written off.
+    /// Paid in part; the rest was written off.
     WrittenOff,
 }
 

@@ -1,4 +1,4 @@
-//! Whether usage tells what the journal charged: each charge line by line, and the daily sums.
+//! Checks that usage equals the charges in the journal: line by line, and the daily sums.
 
 use std::collections::HashMap;
 
@@ -13,23 +13,23 @@ use store::evidence::{Evidence, USAGE_MARKS_MAX, UsageMark, UsagePart};
 use super::price_check;
 use crate::error::LedgerError;
 
-/// Journal and usage are read side by side. Both are in the order in which groups were written, so
-/// what one has and the other has not yet is never much.
+/// Reads journal and usage side by side. Both are in the order in which groups were written, so the
+/// number of unmatched lines stays small.
 pub(super) struct UsageAudit {
     from_day: i64,
     after_seq: i64,
     last_seq: i64,
-    /// How far the journal was read.
+    /// Time of the last journal entry that was read.
     journal_at: Timestamp,
-    /// What the journal charged less what usage tells, where that is not zero.
+    /// Charged in the journal minus recorded in usage, in nanos, where not zero.
     open: HashMap<Line, i128>,
-    /// The same for the daily sums, which are complete.
+    /// The same difference for the daily sums, which are complete.
     sums: HashMap<(UsagePart, Currency), i128>,
-    /// Rows whose amount is not what their units cost.
+    /// Rows whose amount is not their units times their price.
     mispriced: ViolationList,
 }
 
-/// A charge, or what was given back of it, in one currency.
+/// A charge, or its refund, in one currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Line {
     charge: EntryId,
@@ -64,7 +64,7 @@ impl UsageAudit {
         self.add(line, transfer.at, nanos(amount));
     }
 
-    /// Reads usage up to where the journal was read.
+    /// Reads usage up to the time of the last journal entry that was read.
     pub(super) async fn catch_up(&mut self, store: &dyn Store) -> Result<(), LedgerError> {
         let journal_at = self.journal_at;
         self.read_until(store, |mark| journal_at < mark.at).await
@@ -137,7 +137,8 @@ impl UsageAudit {
 }
 
 impl Line {
-    /// Usage without its charge is a charge that was acknowledged and is gone.
+    /// The violation of an unmatched line. Usage without its charge means that an acknowledged
+    /// charge was lost.
     fn broken(self, nanos: i128) -> Violation {
         let (charge, currency) = (self.charge.0, self.currency);
         let invariant = if nanos < 0 { Invariant::Once } else { Invariant::Bill };
@@ -148,7 +149,7 @@ impl Line {
     }
 }
 
-/// What a transfer charged an owner, or below zero gave back; none if it did neither.
+/// The amount that a transfer charged an owner, negative for a refund; None if it is neither.
 fn charged(transfer: &Transfer) -> Option<(EntryId, LotKey, Nano)> {
     match (transfer.code, &transfer.debit, &transfer.credit) {
         (TransferCode::Charge, Account::Lot(lot), _) => {

@@ -1,4 +1,4 @@
-//! What a node of an EVM chain is asked.
+//! Queries of an EVM chain's nodes.
 
 use alloy_primitives::hex;
 use serde_json::{Value, json};
@@ -17,26 +17,26 @@ use crate::identity::Identity;
 use crate::node::{CallError, Node};
 use crate::settler::Setback;
 
-/// Where an EVM chain is read.
+/// The nodes of an EVM chain, and its settings.
 #[derive(Debug, Clone, Copy)]
 pub struct EvmNodes<'a> {
     pub url: &'a str,
-    /// Nodes of others, all of which must show a payment before it is credited.
+    /// Further nodes, all of which must show a payment before it is credited.
     pub also: &'a [&'a str],
     pub chain_id: u64,
-    /// Blocks that must stand on a payment, its own included.
+    /// Blocks that must confirm a payment, its own included.
     pub confirmations: u64,
 }
 
-/// A chain as one of its nodes shows it.
+/// A chain as seen through one of its nodes.
 #[derive(Debug)]
 pub(crate) struct EvmChain {
     pub(super) node: Node,
     identity: Identity,
     chain_id: u64,
-    /// What other nodes show.
+    /// The same chain through other nodes.
     pub(super) others: Vec<EvmChain>,
-    /// Blocks that must stand on a transaction, its own included, before it counts.
+    /// Blocks that must confirm a transaction, its own included, before it counts.
     pub(super) confirmations: u64,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Head {
     pub(super) base_fee: u128,
 }
 
-/// An event in which an authorization came to its end.
+/// The event in which an authorization was used or cancelled.
 pub(super) struct Ending {
     pub(super) transaction: String,
     pub(super) block: u64,
@@ -67,7 +67,7 @@ impl EvmChain {
         })
     }
 
-    /// Asks the node which chain it serves, unless it was asked a moment ago.
+    /// Checks which chain the node serves, unless it was checked within the last minute.
     pub(crate) async fn identify(&self) -> Result<(), Setback> {
         if !self.identity.is_due() {
             return Ok(());
@@ -76,7 +76,7 @@ impl EvmChain {
         self.identity.judge(&format!("chain {served}"), served == self.chain_id)
     }
 
-    /// The same of all nodes.
+    /// Checks which chain each node serves.
     pub(crate) async fn identify_all(&self) -> Result<(), Setback> {
         self.identify().await?;
         for other in &self.others {
@@ -89,11 +89,11 @@ impl EvmChain {
         number_u64(&self.node.call("eth_chainId", json!([])).await?)
     }
 
-    /// Everything that is sent or believed begins with it.
+    /// The newest block. Also checks the node's chain, since every operation starts with this call.
     pub(crate) async fn head(&self) -> Result<Head, Setback> {
         self.identify().await?;
         let block = self.node.call("eth_getBlockByNumber", json!(["latest", false])).await?;
-        // Chains without a base fee take none.
+        // Chains without a base fee omit the field.
         let base_fee = block.get("baseFeePerGas").map_or(Ok(0), number)?;
         Ok(Head {
             number: number_u64(&block["number"])?,
@@ -102,13 +102,13 @@ impl EvmChain {
         })
     }
 
-    /// What an account holds of the chain's own coin, which pays for gas.
+    /// The balance of an account in the chain's native coin, which pays for gas.
     pub(crate) async fn coins(&self, account: EvmAddress) -> Result<u128, Setback> {
         let params = json!([account.to_string(), "latest"]);
         number(&self.node.call("eth_getBalance", params).await?)
     }
 
-    /// How many transactions an account has sent: `latest`, `pending`, or up to a block.
+    /// The number of transactions that an account has sent: `latest`, `pending`, or up to a block.
     pub(super) async fn sent(&self, account: EvmAddress, at: &str) -> Result<u64, Setback> {
         let params = json!([account.to_string(), at]);
         number_u64(&self.node.call("eth_getTransactionCount", params).await?)
@@ -119,7 +119,7 @@ impl EvmChain {
         Ok(!bytes(&self.node.call("eth_getCode", params).await?)?.is_empty())
     }
 
-    /// Whether the authorization was used or cancelled; none if the asset is no such token.
+    /// True if the authorization was used or cancelled; None if the asset is not such a token.
     pub(super) async fn is_used(
         &self,
         terms: &EvmTerms,
@@ -128,13 +128,13 @@ impl EvmChain {
         let returned = self.ask(terms.asset, &authorization_state_call(authorization)).await;
         match returned {
             Ok(returned) => Ok(returned_flag(&bytes(&returned)?)),
-            // A contract that does not know the question reverts.
+            // A contract without this function reverts.
             Err(error) if error.is_revert() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// What the payer holds of the token, as far as an amount can tell.
+    /// The token balance of an account, at most the largest amount we can represent.
     pub(crate) async fn tokens(
         &self,
         asset: EvmAddress,
@@ -157,7 +157,7 @@ impl EvmChain {
         receipt.map(Some).ok_or_else(|| Setback::unable("the node gave a receipt that is none"))
     }
 
-    /// Where the authorization was used or cancelled, from a block on.
+    /// The events in which the authorization was used or cancelled, from a block on.
     pub(super) async fn endings(
         &self,
         terms: &EvmTerms,
@@ -183,7 +183,7 @@ impl EvmChain {
         Ok(endings)
     }
 
-    /// Whether the token's own domain is that of the terms; none if there is no such token.
+    /// True if the token's EIP-712 domain is that of the terms; None if it is not such a token.
     pub(crate) async fn domain(&self, terms: &EvmTerms) -> Result<Option<bool>, Setback> {
         match self.ask(terms.asset, &domain_call()).await {
             Ok(returned) => {
@@ -196,16 +196,15 @@ impl EvmChain {
         }
     }
 
-    /// ERC-1271: without code there is no contract, and so no signature of one.
+    /// Checks a contract wallet's signature (ERC-1271). An account without code is not a contract.
     pub(crate) async fn confirms(&self, check: &ContractCheck) -> Result<bool, Setback> {
         match self.ask(check.account, &check.call()).await {
-            // The code is looked up only for what claims to be a contract: a forged sign-in costs
-            // one call.
+            // The code is looked up only after a confirmation: a forged sign-in costs one call.
             Ok(returned) if ContractCheck::is_confirmed_by(&bytes(&returned)?) => {
                 self.has_code(check.account).await
             }
             Ok(_) => Ok(false),
-            // The contract reverted, which is one way of saying no.
+            // The contract reverted, which is a way to reject the signature.
             Err(error) if error.is_revert() => Ok(false),
             Err(error) => Err(error.into()),
         }
@@ -227,7 +226,8 @@ impl EvmChain {
     }
 }
 
-/// What a claim is about. The terms are those of the claim, whatever they are by now.
+/// The terms and the authorization of a claim. The terms are those stored with the claim, even if
+/// the configured ones have changed.
 pub(super) fn authorization_of(claim: &Claim) -> Result<(EvmTerms, Authorization), Setback> {
     let damaged = || Setback::unable("the claim's payment cannot be read");
     let json = serde_json::from_str(&claim.payment).map_err(|_| damaged())?;
@@ -237,7 +237,7 @@ pub(super) fn authorization_of(claim: &Claim) -> Result<(EvmTerms, Authorization
     Ok((terms, authorization))
 }
 
-/// The terms as far as reading the chain needs them: not what was signed, but what moved where.
+/// The terms that reading the chain needs: asset and recipient, without the signing domain.
 fn evm_terms(network: &str, asset: &str, pay_to: &str) -> Option<EvmTerms> {
     let Network::Evm { chain_id } = Network::parse(network)? else { return None };
     Some(EvmTerms {

@@ -1,17 +1,18 @@
-//! What a unit of gas may cost: at first, and when a transaction is stuck.
+//! The fees per unit of gas: of a first transaction, and of one that replaces a stuck one.
 
-/// The base fee rises by an eighth a block at most, so this is what it can come to in 19 blocks.
+/// Multiple of the base fee that is offered. The base fee rises by at most an eighth per block, so
+/// this covers 19 blocks.
 const BASE_FEE_RISE_MAX: u128 = 10;
 
-/// What a transaction offers for a unit of gas, in the chain's smallest unit.
+/// The fees that a transaction offers per unit of gas, in the chain's smallest unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fees {
     pub(super) tip: u128,
-    /// The most, tip included.
+    /// The maximum price, tip included.
     pub(super) price_max: u128,
 }
 
-/// What a unit of gas costs at the moment.
+/// The current fees per unit of gas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Market {
     pub(super) base_fee: u128,
@@ -19,17 +20,17 @@ pub(super) struct Market {
 }
 
 impl Fees {
-    /// What is paid is the base fee of the block and the tip; the rest only keeps the transaction, and
-    /// all that are numbered after it, from being stuck while fees rise. None if gas costs more than
-    /// `most` already.
+    /// The fees of a first transaction. The price paid is the block's base fee plus the tip; the
+    /// margin above it keeps the transaction, and all with a later nonce, from being stuck while
+    /// fees rise. None if gas already costs more than `most`.
     pub(super) fn first(market: Market, most: u128) -> Option<Fees> {
         let is_affordable = market.base_fee.saturating_add(market.tip) <= most;
         is_affordable
             .then(|| Fees { tip: market.tip, price_max: market.roomy(market.tip).min(most) })
     }
 
-    /// Enough more than these for nodes to take a transaction in the place of one that offers these,
-    /// and what the market asks for. None if that is more than `most`.
+    /// Fees high enough for nodes to accept a replacement of a transaction with these fees, and for
+    /// the current market. None if that is more than `most`.
     pub(super) fn raised(self, market: Market, most: u128) -> Option<Fees> {
         let tip = dearer(self.tip).max(market.tip);
         let least = dearer(self.price_max).max(market.base_fee.saturating_add(tip));
@@ -44,8 +45,8 @@ impl Market {
     }
 }
 
-/// An eighth more. Nodes ask for a tenth more of both the tip and the price (geth's and anvil's
-/// default; reth's too) and never take the same once more.
+/// An eighth more. Nodes require a tenth more of both the tip and the price (default of geth, anvil
+/// and reth), and never accept the same price again.
 fn dearer(fee: u128) -> u128 {
     fee.saturating_add(fee.div_ceil(8).max(1))
 }

@@ -1,4 +1,4 @@
-//! The relayer: our own key, which pays the gas that moves a payer's tokens.
+//! The relayer: our own key, which pays the gas for moving a payer's tokens.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,32 +22,34 @@ use crate::node::CallError;
 use crate::settler::{Decline, Order, Preparation, Prepared, SendSlot, Setback, Sighting};
 use crate::spending::Spending;
 
-/// USDC's transfer takes some 80,000; a contract wallet's signature adds to it. More would be a
-/// contract that wastes the relayer's money.
+/// Largest gas limit. USDC's transfer takes about 80,000, and a contract wallet's signature adds to
+/// it. A higher estimate would be a contract that wastes the relayer's money.
 const GAS_MAX: u64 = 400_000;
-/// How far back a use of an authorization is looked for that we have not sent: about an hour on
-/// Base, and within what nodes answer in one request.
+/// Number of recent blocks searched for a use of an authorization that we did not send: about an
+/// hour on Base, and within what nodes return in one request.
 pub(super) const LOOK_BACK_BLOCKS: u64 = 2_000;
-/// Nodes behind one address learn of a transaction at different times, so for a while the number
-/// of the last one is remembered.
+/// Time for which the last nonce is remembered: nodes behind one address learn of a transaction at
+/// different times.
 const SEQUENCE_REMEMBERED: Duration = Duration::from_secs(30);
 
-/// Sends payments to the token from an account of our own.
+/// Sends payments to the token contract from our own account.
 pub(crate) struct Relayer {
     pub(crate) chain: EvmChain,
     pub(crate) address: EvmAddress,
     pub(super) chain_id: u64,
     key: SigningKey,
-    /// In the chain's smallest unit: no more is ever paid for a unit of gas.
+    /// The maximum price per unit of gas, in the chain's smallest unit.
     pub(super) gas_price_max: u128,
-    /// How long a transaction may wait to be mined before more is offered for it.
+    /// Time that a transaction may wait to be mined before its fee is raised.
     pub(super) replace_after: Duration,
     spending: Spending,
-    /// One transaction is numbered and sent at a time, so that no number is left out.
+    /// Held while a transaction is numbered and sent, so that no nonce is skipped.
     turns: Arc<tokio::sync::Mutex<()>>,
-    /// A `std::sync::Mutex`: it is held for a moment and never across an await.
+    /// Nonce and time of the last transaction. A `std::sync::Mutex`: held briefly and never across
+    /// an await.
     last_sent: Mutex<Option<(u64, Instant)>>,
-    /// The same kind of mutex. A restart forgets it, which only makes clearing the row take longer.
+    /// The nonce that blocks later payments, if any; also a `std::sync::Mutex`. A restart forgets
+    /// it, which only delays clearing it.
     blockage: Mutex<Option<Blockage>>,
 }
 
@@ -128,7 +130,7 @@ impl Relayer {
         }
     }
 
-    /// What a unit of gas costs.
+    /// The current gas fees.
     pub(super) async fn market(&self, head: Head) -> Result<Market, Setback> {
         let tip = number(&self.chain.node.call("eth_maxPriorityFeePerGas", json!([])).await?)?;
         Ok(Market { base_fee: head.base_fee, tip })
@@ -139,7 +141,7 @@ impl Relayer {
         signed.ok_or_else(|| Setback::unable("the relayer's key cannot sign"))
     }
 
-    /// What the call needs, found by running it: one that would fail is declined here.
+    /// Estimates the gas by simulating the call: a call that would fail is declined here.
     async fn gas(&self, terms: &EvmTerms, payment: &EvmPayment) -> Result<u64, Setback> {
         let call = json!({
             "from": self.address.to_string(),
@@ -152,11 +154,11 @@ impl Relayer {
         if GAS_MAX < gas {
             return Err(too_much_gas().into());
         }
-        // Storage may be warmer or colder by the time it runs.
+        // A margin of a quarter: the state may change until it runs.
         Ok((gas + gas / 4).min(GAS_MAX))
     }
 
-    /// Whether the relayer has what a transaction costs at most, and may spend it.
+    /// Checks that the relayer can pay the maximum cost of a transaction, within the hourly limit.
     pub(super) async fn check_funds(&self, call: &Call) -> Result<(), Setback> {
         let needed = u128::from(call.gas_max).saturating_mul(call.fees.price_max);
         if self.chain.coins(self.address).await? < needed {
@@ -193,7 +195,8 @@ impl Relayer {
 }
 
 impl EvmChain {
-    /// What the chain says before anything is sent: that it moved already, or that it cannot.
+    /// Checks the chain before anything is sent: Some if the payment was already sent, an error if
+    /// it cannot succeed, None if it is to be sent.
     pub(crate) async fn found(
         &self,
         terms: &EvmTerms,
@@ -210,8 +213,8 @@ impl EvmChain {
                         self.confirm(&moved, terms, authorization).await?;
                         Ok(Some(Preparation::Moved(moved)))
                     }
-                    // Somebody else sent it a moment ago: there is nothing to send, but to wait
-                    // for.
+                    // Another account sent it just now: nothing to send, but its confirmation has
+                    // to be awaited.
                     Some(Sighting::Waiting { transaction }) => {
                         let since_block = Some(since_block);
                         let sent =
@@ -232,7 +235,7 @@ impl EvmChain {
     }
 }
 
-/// What a token says when it will not move the money. What the node says for itself is not that.
+/// Translates a refused call: declined if the token reverts, otherwise a setback on our side.
 fn refused(error: &CallError) -> Setback {
     let CallError::Refused { message, data, .. } = error else { return Setback::unable(error) };
     let said = format!("{message} {data}").to_lowercase();
@@ -274,7 +277,7 @@ fn too_much_gas() -> Decline {
     Decline::new("invalid_exact_evm_transaction_simulation_failed", words)
 }
 
-/// The node has it already, which is as good as taking it.
+/// True if the node already has the transaction, which counts as accepted.
 fn is_known(message: &str) -> bool {
     let message = message.to_lowercase();
     ["already known", "already imported", "known transaction", "already exists"]
@@ -282,8 +285,8 @@ fn is_known(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// The node will not have it, for certain. That its number is used says nothing of the kind: what
-/// used it may be this very transaction, sent to the node twice.
+/// True if the node definitely rejected the transaction. "Nonce too low" is not such a case: the
+/// nonce may be used by this very transaction, sent twice.
 fn is_turned_down(message: &str) -> bool {
     let message = message.to_lowercase();
     let words = [

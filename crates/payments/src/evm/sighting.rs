@@ -1,4 +1,4 @@
-//! The state of an authorization on its chain, no matter who sent it.
+//! The state of an authorization on its chain, by whichever account it was sent.
 
 use alloy_primitives::U256;
 use store::claim::Claim;
@@ -10,13 +10,13 @@ use super::quantity::quantity;
 use super::relayer::LOOK_BACK_BLOCKS;
 use crate::settler::{Decline, Moved, Setback, Sighting};
 
-/// How far nodes behind one address may lag behind each other.
+/// Time and blocks by which nodes behind one address may lag behind each other.
 const LAG_S: u64 = 60;
 const LAG_BLOCKS: u64 = 10;
 
 impl EvmChain {
-    /// The chain's word on a claim. `sender` is the account whose transaction the claim holds. What
-    /// one node shows and another does not is not known yet.
+    /// The state of a claim on its chain. `sender` is the account whose transaction the claim
+    /// holds. An error if other nodes do not show the payment yet.
     pub(crate) async fn look(
         &self,
         claim: &Claim,
@@ -30,7 +30,7 @@ impl EvmChain {
         Ok(sighting)
     }
 
-    /// Whether all other nodes show what this one does.
+    /// Checks that all other nodes show the payment too.
     pub(super) async fn confirm(
         &self,
         moved: &Moved,
@@ -56,10 +56,10 @@ impl EvmChain {
         Ok(())
     }
 
-    /// One node's word.
+    /// The state of a claim according to this node.
     ///
-    /// The order of the questions matters: what would rule the payment out is asked before what
-    /// would show it, so that a block in between cannot make a payment look lost.
+    /// The order of the queries matters: those that would rule the payment out come before those
+    /// that would show it, so that a block in between cannot make a payment look lost.
     async fn look_here(
         &self,
         claim: &Claim,
@@ -76,8 +76,8 @@ impl EvmChain {
             return Ok(self.once_deep(receipt.block_number, head, Sighting::Moved(moved)));
         }
         let is_used = self.is_used(&terms, &authorization).await?;
-        // The token was there when the claim was opened: a node that does not show it knows
-        // nothing.
+        // The token existed when the claim was opened: a node that does not show it cannot be
+        // relied on.
         let is_used = is_used.ok_or_else(|| Setback::unable("the node does not show the token"))?;
         if is_used {
             let lately = head.number.saturating_sub(LOOK_BACK_BLOCKS);
@@ -86,7 +86,7 @@ impl EvmChain {
             return Ok(found.unwrap_or_else(waiting));
         }
         if let Some((_, receipt)) = ours {
-            // It was mined, moved nothing, and cannot be mined again.
+            // It was mined and reverted, and cannot be mined again.
             return Ok(self.once_deep(receipt.block_number, head, Sighting::Never(reverted())));
         }
         if has_expired(&authorization, head) {
@@ -99,8 +99,8 @@ impl EvmChain {
         Ok(waiting())
     }
 
-    /// Which of the transactions that were sent for a claim is on the chain: the last one, or one
-    /// that it should have replaced.
+    /// The mined transaction of a claim, if any: the last one sent, or one that it should have
+    /// replaced.
     async fn mined(&self, claim: &Claim) -> Result<Option<(String, Receipt)>, Setback> {
         for transaction in claim.sent.transactions() {
             if let Some(receipt) = self.receipt(transaction).await? {
@@ -110,8 +110,7 @@ impl EvmChain {
         Ok(None)
     }
 
-    /// How an authorization that is used or cancelled came to its end; none if no node shows it
-    /// yet.
+    /// The state of an authorization that was used or cancelled; None if no receipt shows it yet.
     pub(super) async fn ended(
         &self,
         terms: &EvmTerms,
@@ -133,7 +132,7 @@ impl EvmChain {
         Ok(found)
     }
 
-    /// Whether the relayer's number in the row was taken by another transaction, well below the
+    /// True if the claim's nonce was used by another transaction of the relayer, well below the
     /// newest block.
     async fn is_replaced(
         &self,
@@ -155,7 +154,7 @@ impl EvmChain {
     }
 }
 
-/// No block from here on can use it, and the nodes that show less are not that far behind.
+/// True if no later block can use the authorization, even if the node lags by `LAG_S`.
 fn has_expired(authorization: &Authorization, head: Head) -> bool {
     authorization.valid_before <= U256::from(head.timestamp_s.saturating_sub(LAG_S))
 }

@@ -11,28 +11,28 @@ use super::transaction::Call;
 use crate::node::CallError;
 use crate::settler::Setback;
 
-/// Each costs a question whenever the payment is looked up. Sixteen steps of an eighth are more
-/// than six times the first price.
+/// Replacements per claim. Each costs a query whenever the payment is looked up. Sixteen steps of
+/// an eighth are more than six times the first price.
 const REPLACEMENTS_MAX: usize = 16;
-/// A transaction that does nothing.
+/// Gas of an empty transaction.
 const GAS_OF_NOTHING: u64 = 21_000;
 
-/// A number in the relayer's row that payments wait behind and that is none of theirs.
+/// A nonce of the relayer that payments wait behind and that belongs to no unfinished claim.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blockage {
     sequence: u64,
     since: Instant,
-    /// What was offered to clear it, and not taken.
+    /// The last fees that were offered to fill the nonce, without success.
     offered: Option<Fees>,
 }
 
 impl Relayer {
-    /// The same call under the same number, for more; none if a better price would not help.
+    /// The same call with the same nonce and higher fees; None if a higher fee would not help.
     pub(crate) async fn replacement(&self, claim: &Claim) -> Result<Option<SentPayment>, Setback> {
         let (Some(raw), Some(sequence)) = (&claim.sent.raw, claim.sent.sequence) else {
             return Ok(None);
         };
-        // What waits behind another transaction waits for that one, and not for a better price.
+        // A transaction that waits for an earlier nonce does not need a higher fee.
         let is_next = self.chain.sent(self.address, "latest").await? == sequence;
         let Some(before) = self.own(raw).filter(|_| is_next) else { return Ok(None) };
         let mut replaced = claim.sent.replaced.clone();
@@ -61,10 +61,10 @@ impl Relayer {
         }))
     }
 
-    /// Fills the number that payments wait behind, if it is none of theirs: what it was for is
-    /// settled otherwise or too late, and its transaction is not mined or was dropped. One that
-    /// does nothing takes its place. A payment that was credited by it and taken back by the chain
-    /// is sent instead.
+    /// Fills the nonce that payments wait behind, if it belongs to none of them: its claim was
+    /// settled otherwise or expired, and its transaction is not mined or was dropped. An empty
+    /// transaction takes its place. If the nonce belongs to a credited payment that the chain has
+    /// reorganised away, that payment is sent instead.
     pub(crate) async fn clear_the_row(
         &self,
         unfinished: &[Claim],
@@ -77,8 +77,8 @@ impl Relayer {
             self.note_blockage(None);
             return Ok(());
         }
-        // The cheap question first: there may be a thousand of them, and telling whose a
-        // transaction is takes a signature.
+        // The cheap check first: there may be a thousand claims, and checking whose a transaction
+        // is takes a signature.
         let mut next_ones = credited.iter().filter(|claim| claim.sent.sequence == Some(next));
         let is_taken_back = |it: &&Claim| is_credited_by_us(it) && self.sequence(it).is_some();
         if let Some(taken_back) = next_ones.find(is_taken_back) {
@@ -102,8 +102,8 @@ impl Relayer {
         self.own(claim.sent.raw.as_deref()?).map(|call| call.sequence)
     }
 
-    /// A transaction that this relayer signed. After a change of keys, others may still be waited
-    /// for.
+    /// Decodes a transaction that this relayer signed; None for others, which may still be awaited
+    /// after a change of keys.
     fn own(&self, raw: &[u8]) -> Option<Call> {
         let call = Call::read(raw)?;
         let is_own = self.sign(&call).is_ok_and(|signed| signed.raw == raw);
@@ -139,7 +139,7 @@ impl Relayer {
                 "payments waited behind the relayer's transaction {sequence}, which is of no use any \
                  more: one that does nothing was sent in its place"
             ),
-            // What is in its place offers more than this: the next offer is higher.
+            // The transaction in its place offers more; the next offer is higher.
             Err(CallError::Refused { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -147,7 +147,7 @@ impl Relayer {
     }
 }
 
-/// Whether it was what we sent that moved the money, and not what somebody else did.
+/// True if a transaction of ours moved the money, and not one of another sender.
 fn is_credited_by_us(claim: &Claim) -> bool {
     let SentPayment { transaction: Some(transaction), raw: Some(raw), replaced, .. } = &claim.sent
     else {

@@ -1,4 +1,4 @@
-//! A transaction of EIP-1559, signed.
+//! A signed EIP-1559 transaction.
 
 use alloy_primitives::{Address, keccak256};
 use alloy_rlp::{Decodable, Encodable, Header};
@@ -6,15 +6,15 @@ use k256::ecdsa::SigningKey;
 
 use super::fees::Fees;
 
-/// The number by which EIP-2718 tells this kind of transaction apart.
+/// The EIP-2718 type of EIP-1559 transactions.
 const TYPE: u8 = 2;
 const NO_COINS: u8 = 0;
 
-/// A call of a contract that sends no coins and names no storage beforehand.
+/// A contract call without value and without an access list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) chain_id: u64,
-    /// Its place among the sender's transactions.
+    /// The account nonce.
     pub(super) sequence: u64,
     pub(super) fees: Fees,
     pub(super) gas_max: u64,
@@ -29,7 +29,7 @@ pub(super) struct Signed {
 }
 
 impl Call {
-    /// None only if the key cannot sign at all.
+    /// Signs the call; None only if the key cannot sign at all.
     pub(super) fn sign(&self, key: &SigningKey) -> Option<Signed> {
         let digest = keccak256(self.encode(None));
         let (signature, recovery) = key.sign_prehash_recoverable(digest.as_slice()).ok()?;
@@ -41,7 +41,7 @@ impl Call {
         Some(Signed { raw, hash })
     }
 
-    /// Reads what [`Call::sign`] made. None if it is something else.
+    /// Decodes a transaction of [`Call::sign`]; None if it is anything else.
     pub(super) fn read(raw: &[u8]) -> Option<Call> {
         let (kind, mut rest) = raw.split_first()?;
         let list = Header::decode(&mut rest).ok()?;
@@ -59,7 +59,7 @@ impl Call {
         (coins == NO_COINS).then_some(Call { chain_id, sequence, fees, gas_max, to, input })
     }
 
-    /// The type, then the list of fields: without a signature it is what gets signed.
+    /// The type byte and the RLP list of fields. Without a signature, this is the payload to sign.
     fn encode(&self, signature: Option<&Signature>) -> Vec<u8> {
         let mut fields = Vec::new();
         self.chain_id.encode(&mut fields);
@@ -89,7 +89,7 @@ struct Signature {
     s: [u8; 32],
 }
 
-/// A number is written without the zeros before it.
+/// Encodes a number without leading zeros.
 fn encode_word(word: &[u8; 32], fields: &mut Vec<u8>) {
     let zeros = word.iter().take_while(|byte| **byte == 0).count();
     word[zeros..].encode(fields);

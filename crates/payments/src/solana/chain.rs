@@ -1,4 +1,4 @@
-//! What a node of Solana is asked, and what has become of a payment.
+//! Queries of a Solana node, and the state of a payment.
 
 use serde_json::{Value, json};
 use store::claim::Claim;
@@ -9,21 +9,21 @@ use crate::identity::Identity;
 use crate::node::Node;
 use crate::settler::{Decline, Moved, Setback, Sighting};
 
-/// How sure a transaction must be before it counts.
+/// The confirmation level at which a transaction counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commitment {
-    /// Two thirds of the stake have voted for its block: a second or two.
+    /// Two thirds of the stake have voted for its block: one or two seconds.
     Confirmed,
-    /// Nothing can undo it: some thirteen seconds.
+    /// Irreversible: about thirteen seconds.
     Finalized,
 }
 
-/// A transaction is taken until its block is this many blocks old.
+/// Age in blocks at which a blockhash expires, and with it the transactions that name it.
 const BLOCKHASH_BLOCKS: u64 = 151;
-/// The commitment that shows the most blocks.
+/// The commitment level that includes the newest blocks.
 pub(crate) const NEWEST: &str = "processed";
 
-/// Where Solana is read.
+/// A Solana node and its settings.
 #[derive(Debug, Clone, Copy)]
 pub struct SolanaNode<'a> {
     pub url: &'a str,
@@ -31,7 +31,7 @@ pub struct SolanaNode<'a> {
     pub commitment: Commitment,
 }
 
-/// Solana as one of its nodes shows it.
+/// Solana as seen through one node.
 #[derive(Debug)]
 pub(crate) struct SolanaChain {
     pub(super) node: Node,
@@ -48,7 +48,7 @@ impl SolanaChain {
         Ok(SolanaChain { node: Node::new(url)?, identity, cluster, commitment })
     }
 
-    /// Asks the node which chain it serves, unless it was asked a moment ago.
+    /// Checks which chain the node serves, unless it was checked within the last minute.
     pub(crate) async fn identify(&self) -> Result<(), Setback> {
         if !self.identity.is_due() {
             return Ok(());
@@ -63,7 +63,7 @@ impl SolanaChain {
         hash.as_str().map(str::to_owned).ok_or_else(|| unclear("a genesis hash"))
     }
 
-    /// What an account holds of the chain's own coin, which pays the fees.
+    /// The balance of an account in lamports, which pay the fees.
     pub(crate) async fn lamports(&self, account: SolanaAddress) -> Result<u64, Setback> {
         let params = json!([account.to_string(), { "commitment": self.commitment.name() }]);
         let balance = self.node.call("getBalance", params).await?;
@@ -76,7 +76,7 @@ impl SolanaChain {
         Ok(!found["value"].is_null())
     }
 
-    /// The newest block's height; Solana counts blocks apart from slots, which may be empty.
+    /// The height of the newest block. Solana counts blocks apart from slots, which may be empty.
     pub(crate) async fn height(&self, commitment: &str) -> Result<u64, Setback> {
         self.identify().await?;
         let params = json!([{ "commitment": commitment }]);
@@ -84,7 +84,8 @@ impl SolanaChain {
         height.as_u64().ok_or_else(|| unclear("a block's height"))
     }
 
-    /// Recent, and voted for by most: what names it can still land for a minute.
+    /// A recent blockhash, confirmed by most: a transaction that names it is valid for about a
+    /// minute.
     pub(crate) async fn recent_blockhash(&self) -> Result<[u8; 32], Setback> {
         self.identify().await?;
         let params = json!([{ "commitment": Commitment::Confirmed.name() }]);
@@ -94,17 +95,17 @@ impl SolanaChain {
     }
 
     pub(super) async fn is_recent(&self, blockhash: [u8; 32]) -> Result<bool, Setback> {
-        // A hash is written as an address is.
+        // A hash is encoded like an address.
         let hash = SolanaAddress::from_bytes(blockhash).to_string();
         let params = json!([hash, { "commitment": NEWEST }]);
         let answer = self.node.call("isBlockhashValid", params).await?;
         answer["value"].as_bool().ok_or_else(|| unclear("whether a block is recent"))
     }
 
-    /// The chain's word on a claim.
+    /// The state of a claim on the chain.
     ///
-    /// Whether the transaction can still land is asked before whether it has: the other way round,
-    /// one that lands in between would look lost.
+    /// Checks if the transaction can still land before checking if it has: in the other order, one
+    /// that lands in between would look lost.
     pub(crate) async fn look(&self, claim: &Claim) -> Result<Sighting, Setback> {
         self.identify().await?;
         let mark = mark_of(claim)?;
@@ -132,8 +133,9 @@ impl SolanaChain {
         }
     }
 
-    /// Whether a block may still take the transaction. Its own block was known when it was prepared,
-    /// so its time is up some blocks after that; the finalized block lags behind all others.
+    /// True if a block may still include the transaction. Its blockhash was known when it was
+    /// prepared, so it expires some blocks later; measured by the finalized height, which lags
+    /// behind all others.
     async fn can_land(&self, claim: &Claim) -> Result<bool, Setback> {
         let Some(since_block) = claim.sent.since_block else { return Ok(true) };
         let height = self.height("finalized").await?;
@@ -146,8 +148,8 @@ impl SolanaChain {
         Ok(statuses.pointer("/value/0").cloned().unwrap_or_default())
     }
 
-    /// What the transaction added to our balance of the token; none if the node does not show the
-    /// transaction yet.
+    /// The amount by which the transaction raised our token balance; None if the node does not show
+    /// the transaction yet.
     async fn moved(
         &self,
         claim: &Claim,
@@ -192,7 +194,7 @@ impl Commitment {
     }
 }
 
-/// What we hold of the token, by the accounts that a transaction names.
+/// Our token balance in the accounts that a transaction lists.
 fn held(balances: &Value, claim: &Claim) -> Result<u64, Setback> {
     let mut held = 0_u64;
     for balance in balances.as_array().map(Vec::as_slice).unwrap_or_default() {

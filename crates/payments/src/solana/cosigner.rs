@@ -13,7 +13,7 @@ use crate::node::CallError;
 use crate::settler::{Decline, Order, Preparation, Prepared, Setback, Sighting};
 use crate::spending::Spending;
 
-/// How often the node passes a transaction on by itself; we send it again too.
+/// Times that the node rebroadcasts a transaction by itself; we send it again too.
 const RETRIES: u32 = 3;
 
 pub(crate) struct Cosigner {
@@ -23,7 +23,7 @@ pub(crate) struct Cosigner {
 }
 
 impl Cosigner {
-    /// The bound of an hour is in lamports.
+    /// `fees_max_per_hour` is in lamports.
     pub(crate) fn new(chain: SolanaChain, key: SigningKey, fees_max_per_hour: u64) -> Cosigner {
         let spending = Spending::new("solana_fees_max_per_hour", fees_max_per_hour.into());
         Cosigner { chain, key, spending }
@@ -52,7 +52,7 @@ impl Cosigner {
         let Some(raw) = &claim.sent.raw else {
             return Ok(Sighting::Waiting { transaction: None });
         };
-        // It was simulated before, and a node that lags would only refuse it for that.
+        // It was simulated before; a preflight on a lagging node would only reject it wrongly.
         let options = json!({ "encoding": "base64", "skipPreflight": true, "maxRetries": RETRIES });
         let params = json!([STANDARD.encode(raw), options]);
         match self.chain.node.call("sendTransaction", params).await {
@@ -62,7 +62,8 @@ impl Cosigner {
         }
     }
 
-    /// The same payment always gets the same signature, and with it the same name.
+    /// Signs the payment. The same payment always gets the same signature, and so the same
+    /// transaction id.
     fn cosign(&self, payment: &SolanaPayment) -> SentPayment {
         let signature = self.key.sign(payment.message()).to_bytes();
         SentPayment {
@@ -90,20 +91,20 @@ impl Cosigner {
     }
 }
 
-/// What a simulation that failed means, by the node's words.
+/// Interprets the result of a simulation by the node's error and logs.
 fn judge(error: &Value, logs: &Value) -> Result<(), Setback> {
     if error.is_null() {
         return Ok(());
     }
     let (error, logs) = (error.to_string(), logs.to_string().to_lowercase());
-    // It is on the chain already: what it did will show.
+    // It is on the chain already; the lookup will show its result.
     if error.contains("AlreadyProcessed") {
         return Ok(());
     }
     if error.contains("BlockhashNotFound") {
         return Err(expired().into());
     }
-    // A transfer tells of missing tokens in its log; missing coins are the fee payer's.
+    // A transfer reports missing tokens in its log; missing coins are the fee payer's.
     let is_fee = error.contains("InsufficientFundsForFee")
         || error.contains("InsufficientFundsForRent")
         || (error.contains("AccountNotFound") && !logs.contains("program"));

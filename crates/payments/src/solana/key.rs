@@ -1,9 +1,9 @@
-//! The fee payer's key, in the forms that tools write keys in.
+//! The fee payer's key, in the formats of common tools.
 
 use alloy_primitives::hex;
 use ed25519_dalek::SigningKey;
 
-/// Reads a base58 keypair, `hex:` and a 32-byte seed, or the JSON array of `id.json`.
+/// Parses a base58 keypair, `hex:` and a 32-byte seed, or the JSON array of `id.json`.
 pub(crate) fn signing_key(text: &str) -> Result<SigningKey, String> {
     let text = text.trim();
     if let Some(seed) = text.strip_prefix("hex:") {
@@ -12,7 +12,7 @@ pub(crate) fn signing_key(text: &str) -> Result<SigningKey, String> {
     }
     let keypair = if text.starts_with('[') { from_json(text) } else { from_base58(text) };
     let keypair = keypair.ok_or_else(wrong)?;
-    // The second half is the public key: if it is not that of the first, the key was mistyped.
+    // The second half is the public key: if it does not match the first, the key was mistyped.
     SigningKey::from_keypair_bytes(&keypair).map_err(|_| wrong())
 }
 

@@ -7,8 +7,8 @@ use wallet::solana::{PayersMark, base58_signature};
 use super::chain::{SolanaChain, unclear};
 use crate::settler::Setback;
 
-/// How many of the payer's last transactions are looked at. A payment lives for a minute, so more
-/// than a few in that time would be strange.
+/// Number of the payer's last transactions that are searched. A payment is valid for a minute, so
+/// more than a few in that time would be unusual.
 const LAST_TRANSACTIONS: usize = 25;
 
 impl SolanaChain {

@@ -1,4 +1,4 @@
-//! One payment from its header to its credit, on good days and bad ones.
+//! One payment from its header to its credit, with and without failures.
 
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ async fn sending_a_pending_payment_again_settles_it_as_soon_as_the_chain_has() {
     world.chain.set(Mood::Slow);
     world.pay(&payer).await.unwrap_err();
     world.chain.mine();
-    // It is past its time by now, and the chain has it all the same.
+    // It has expired by now, and the chain has it all the same.
     world.clock.advance(Duration::from_secs(600));
     assert_eq!(world.pay(&payer).await.unwrap().balance, FIVE);
     world.expect_sound().await;

@@ -1,4 +1,4 @@
-//! The process dies between any two things it does, and starts again.
+//! The process dies between any two steps, and starts again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::crashing_store::Crashing;
 use super::script::{Mood, Script};
 use super::world::{NOW_S, Payer, World, open_store, world_on};
 
-/// More than there are steps in any course.
+/// More steps than any run has.
 const STEPS_MAX: usize = 40;
 
-/// Runs `life` once for each moment at which the process can die, then `after` in the next process,
-/// and tells how many moments there were.
+/// Runs `life` once for each step at which the process can die, then `after` in the next process.
+/// Returns the number of steps.
 pub(super) fn at_every_step<L, A>(mood: Mood, life: L, after: A) -> usize
 where
     L: AsyncFn(&World),
@@ -41,7 +41,7 @@ where
     panic!("there are more than {STEPS_MAX} steps");
 }
 
-/// Everything in memory goes with its runtime, as it does when a process is killed.
+/// Drops the runtime and all memory, as when a process is killed.
 fn die<L: AsyncFn(&World)>(
     directory: TempDir,
     clock: &Arc<ManualClock>,
@@ -83,14 +83,14 @@ fn killed_at_any_step_and_started_again_a_payment_is_credited_once_or_released()
             world.expect_sound().await;
             let sends = world.chain.state().sends;
             assert!(sends <= 2, "after step {step} it was sent {sends} times");
-            // Its client never had an answer, and sends it again.
+            // The client never got an answer, and sends the payment again.
             assert_eq!(world.pay(&payer).await.unwrap().balance, FIVE, "after step {step}");
             assert_eq!(world.balance(&payer).await, FIVE);
             world.expect_sound().await;
         },
     );
-    // Claim, submit, owner and credit are groups with two moments each; prepare and look are one
-    // moment each, and sending is two.
+    // Claim, submit, owner and credit are groups with two crash points each; prepare and look have
+    // one each, and sending has two.
     assert_eq!(steps, 12);
 }
 

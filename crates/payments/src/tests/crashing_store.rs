@@ -1,4 +1,4 @@
-//! A store whose process dies before or after it hands a group in.
+//! A store whose process dies before or after it commits a group.
 
 use std::sync::Arc;
 

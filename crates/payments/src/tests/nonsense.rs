@@ -1,4 +1,4 @@
-//! Nodes and facilitators that answer nonsense break nothing, and get nobody credited.
+//! Nodes and facilitators that answer nonsense cause no panic and no credit.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Chains that take back what they showed: nothing is lost in silence.
+//! Chains that reorganise payments away: nothing is lost silently.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ async fn each_age_is_looked_at_once_and_a_restart_misses_none() {
     let world = paid(&payer).await;
     let mut last = world.payments.recheck(world.payments.recheck_from()).await.unwrap();
     world.chain.forget();
-    // Between two ages nobody looks.
+    // Nothing is looked up between two ages.
     last = world.payments.recheck(last).await.unwrap();
     assert_eq!(missing(&world).await, 0);
     world.chain.set(Mood::Forgetful);

@@ -1,4 +1,4 @@
-//! Nodes that refuse a call: only a contract that ran and said no is a no.
+//! Nodes that refuse a call: only a contract that ran and reverted is a definite no.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::evm::{EvmChain, Relayer};
 use crate::node::CallError;
 use crate::{EvmSetup, Setback, Sighting};
 
-/// What nodes say when they are throttled, behind, or broken.
+/// Errors of nodes that are throttled, behind, or broken.
 const NOT_A_NO: [(i64, &str); 6] = [
     (-32005, "limit exceeded"),
     (429, "Your app has exceeded its compute units per second capacity"),
@@ -45,7 +45,7 @@ async fn a_node_that_will_not_say_whether_an_authorization_is_used_has_not_said_
         let looked = chain.look(&sightings::claim(), None).await;
         assert!(matches!(looked, Err(Setback::Unable(_))), "{message}: {looked:?}");
     }
-    // With an answer the same claim has expired.
+    // With a result, the same claim has expired.
     let chain = chain_that_refuses("nothing", Value::Null, too_late()).await;
     let looked = chain.look(&sightings::claim(), None).await;
     assert!(matches!(looked, Ok(Sighting::Never(_))), "{looked:?}");

@@ -1,4 +1,4 @@
-//! A chain that does what a test says, and remembers what was done to it.
+//! A chain that a test controls, and that records what was sent to it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,7 +13,7 @@ use crate::settler::{
     Decline, Moved, Order, Preparation, Prepared, Setback, Settler, SettlerFuture, Sighting,
 };
 
-/// The chain outlives the process, so a restart is given the same one.
+/// The chain outlives the process, so it is passed on to the restarted one.
 pub(super) struct Script {
     clock: Arc<ManualClock>,
     state: Mutex<State>,
@@ -22,12 +22,12 @@ pub(super) struct Script {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// What becomes of payments that are prepared or sent.
+    /// The fate of payments that are prepared or sent.
     pub(super) mood: Mood,
-    /// What moved, by the payer and the nonce that moved it.
+    /// Payments that moved, by payer and nonce.
     moved: HashMap<Spent, Moved>,
-    /// What was taken by the node and waits to be mined.
-    /// Of those that replace each other, one is mined.
+    /// Transactions that the node accepted and that wait to be mined. Of those that replace each
+    /// other, one is mined.
     pool: HashMap<Spent, Vec<Moved>>,
     pub(super) sends: usize,
     pub(super) confirms: Option<bool>,
@@ -37,28 +37,28 @@ type Spent = (String, [u8; 32]);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Mood {
-    /// What is sent is mined at once.
+    /// Transactions are mined at once.
     #[default]
     Willing,
-    /// What is sent waits until [`Script::mine`].
+    /// Transactions wait until [`Script::mine`].
     Slow,
-    /// What is sent is taken and forgotten.
+    /// Transactions are accepted and dropped.
     Forgetful,
-    /// Forgotten, and too late to be sent again.
+    /// Transactions are dropped, and it is too late to send them again.
     Expired,
     /// The payer has no money.
     Poor,
-    /// Our own relayer has none.
+    /// Our own relayer has no money.
     Broke,
-    /// The node turns down what is sent.
+    /// The node rejects transactions.
     Strict,
-    /// The node mines what is sent and does not answer.
+    /// The node mines transactions and does not answer.
     Mute,
-    /// The node cannot be asked what became of anything.
+    /// Lookups of transactions fail.
     Blind,
 }
 
-/// Where a process is to die: at the n-th thing it does.
+/// The step at which a process is to die.
 #[derive(Default)]
 pub(super) struct Crash {
     at: Mutex<Option<usize>>,
@@ -72,7 +72,7 @@ impl Crash {
         *self.done.lock().unwrap() = 0;
     }
 
-    /// Goes on, unless this is where the process dies: then it never returns.
+    /// Returns, unless this is the step at which the process dies: then it never returns.
     pub(super) async fn point(&self) {
         let dies = {
             let mut done = self.done.lock().unwrap();
@@ -103,7 +103,7 @@ impl Script {
         self.mine_one_of(|candidates| candidates.pop());
     }
 
-    /// What was sent first is mined, and not what should have replaced it.
+    /// Mines the transaction that was sent first, and not its replacement.
     pub(super) fn mine_the_first(&self) {
         self.mine_one_of(|candidates| candidates.drain(..).next());
     }
@@ -116,32 +116,32 @@ impl Script {
         }
     }
 
-    /// The names of what was sent and is not mined.
+    /// The ids of transactions that were sent and are not mined.
     pub(super) fn waiting(&self) -> Vec<String> {
         let state = self.state();
         state.pool.values().flatten().map(|moved| moved.transaction.clone()).collect()
     }
 
-    /// Somebody else sends the payer's authorization.
+    /// Another account sends the payer's authorization.
     pub(super) fn front_run(&self, payer: &str, nonce: [u8; 32], units: u64) {
         let moved = moved("0xtheirs", units);
         self.state().moved.insert((payer.to_owned(), nonce), moved);
     }
 
-    /// The chain goes back to before anything moved.
+    /// Reorganises the chain to before anything moved.
     pub(super) fn forget(&self) {
         let mut state = self.state();
         state.moved.clear();
         state.pool.clear();
     }
 
-    /// What the chain moved to us in all.
+    /// The total that the chain moved to us.
     pub(super) fn received(&self) -> u64 {
         self.state().moved.values().map(|moved| moved.amount.units()).sum()
     }
 
     fn sighted(&self, claim: &Claim) -> Sighting {
-        // Looking takes time, so that waiting ends.
+        // A lookup takes time, so that waiting ends.
         self.clock.advance(Duration::from_secs(1));
         let state = self.state();
         match state.moved.get(&spent(claim)) {

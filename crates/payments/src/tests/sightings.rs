@@ -1,4 +1,4 @@
-//! What the chains' answers are taken to mean, one answer at a time.
+//! The interpretation of the chains' answers, one answer at a time.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ const OURS: &str = "0x0000000000000000000000000000000000000000000000000000000000
 const THEIRS: &str = "0x00000000000000000000000000000000000000000000000000000000000000bb";
 const HEAD: u64 = 1000;
 
-/// What a node says about a claim.
+/// The answers of a node about a claim.
 #[derive(Clone, Default)]
 pub(super) struct Said {
-    /// Seconds from when the authorization was made; it lives for 300.
+    /// The newest block's time in seconds after the authorization was made, which is valid for 300.
     pub(super) block_after_s: i64,
-    /// Of the relayer's transactions, below the newest blocks.
+    /// The relayer's transaction count, below the newest blocks.
     pub(super) sent: u64,
     pub(super) ours: Option<Value>,
     pub(super) is_used: bool,
@@ -67,7 +67,7 @@ fn log(topics: &[String], data: &str) -> Value {
     json!({ "address": claim().asset, "topics": topics, "data": data })
 }
 
-/// A receipt of a transaction in block 1000 with the events of a transfer to `pay_to`.
+/// A receipt of a transaction in `block` with the events of a transfer to `pay_to`.
 fn receipt(transaction: &str, block: u64, pay_to: &str) -> Value {
     let payment = Payment::read(serde_json::from_str(&claim().payment).unwrap()).unwrap();
     let Proof::Evm { authorization, .. } = payment.proof else { panic!("a payment on Base") };
@@ -173,7 +173,8 @@ async fn a_node_of_another_chain_is_not_believed() {
     }
 }
 
-/// In a word: where it moved, why it never will, that it is nowhere, or that it is not known.
+/// A sighting in short: the transaction that moved it, the reason why it never will, or `unsent` or
+/// `waiting`.
 fn word_for(sighting: &Sighting) -> String {
     match sighting {
         Sighting::Moved(moved) => format!("{} by {}", moved.amount, &moved.transaction[64..]),
@@ -227,7 +228,7 @@ async fn an_authorization_that_paid_somebody_else_pays_us_nothing() {
 #[tokio::test]
 async fn an_authorization_that_is_used_by_nobody_knows_whom_is_waited_for() {
     check(Said { is_used: true, ..Said::default() }, 1, "waiting").await;
-    // Not even time rules it out: it was used within its time.
+    // Not even time rules it out: it was used before it expired.
     let late = Said { is_used: true, block_after_s: 86_400, ..Said::default() };
     check(late, 1, "waiting").await;
 }
@@ -262,7 +263,7 @@ async fn what_was_replaced_is_looked_for_too() {
         claim.sent.replaced = vec![OURS.to_owned()];
         claim
     };
-    // The first one is mined, and its number is taken: the second can never be.
+    // The first one is mined, and its nonce is used: the second can never be mined.
     let mined = |ours| Said { ours: Some(ours), sent: 8, ..Said::default() };
     let moved = Said { is_used: true, ..mined(receipt(OURS, HEAD, &claim().pay_to)) };
     assert_eq!(word_for(&look_for(replaced(), moved, 1).await), "5000000 by aa");

@@ -1,4 +1,4 @@
-//! Claims that moved on while somebody looked at an older copy, and money that came for failed ones.
+//! Claims that advanced while another task had an older copy, and money that came for failed ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::{Round, TopUpRefused};
 
 const FIVE: Nano = Nano::from_units(5);
 
-/// Holds the next answer back once it is there, as a busy machine may.
+/// Delays the next answer of the store, as a busy machine may.
 #[derive(Default)]
 struct Gate {
     is_armed: AtomicBool,
@@ -52,7 +52,7 @@ async fn gated_world() -> (World, Arc<Gate>, Arc<dyn Store>) {
     (world_on(directory, clock, chain, store).await, gate, inner)
 }
 
-/// The one claim there is.
+/// The only claim.
 async fn the_claim(world: &World) -> (ClaimId, ClaimState) {
     let claims = world.store.list_claims(None, 10).await.unwrap();
     assert_eq!(claims.len(), 1);
@@ -79,7 +79,7 @@ async fn a_payment_that_was_sent_after_it_was_listed_is_not_failed() {
     let tasks = TaskTracker::new();
     let round = tasks.spawn(async move { payments.reconcile().await.unwrap() });
     gate.has_answer.notified().await;
-    // The copy that is held back says VERIFIED. Meanwhile it is sent, and the chain takes it.
+    // The delayed copy says VERIFIED. Meanwhile the payment is sent, and the chain accepts it.
     let sent = SentPayment { transaction: Some("0xours".into()), ..SentPayment::default() };
     let step = ClaimStep::Submit(sent);
     let write = Write::AdvanceClaim { claim: id, from: ClaimState::Verified, step, at };
@@ -92,7 +92,7 @@ async fn a_payment_that_was_sent_after_it_was_listed_is_not_failed() {
     world.expect_sound().await;
 }
 
-/// A payment that was sent, was not seen again, and is given up as expired.
+/// A payment that was sent, was not seen again, and failed as expired.
 async fn failed(payer: &Payer) -> World {
     let world = world().await;
     world.chain.set(Mood::Forgetful);
@@ -110,7 +110,7 @@ async fn a_failed_payment_is_looked_up_before_its_payer_is_told_that_it_expired(
     world.clock.advance(Duration::from_secs(600));
     let refused = world.pay(&payer).await.unwrap_err();
     assert!(matches!(refused, TopUpRefused::Payment(_)), "nothing came: {refused:?}");
-    // A node that cannot say leaves it open, for a new payment would pay twice.
+    // A node that cannot answer leaves it open, because a new payment would pay twice.
     world.chain.set(Mood::Blind);
     assert_eq!(world.pay(&payer).await.unwrap_err(), TopUpRefused::Unavailable);
     world.chain.set(Mood::Expired);
@@ -182,7 +182,7 @@ async fn an_operator_gives_a_payment_up_that_no_chain_answers_for() {
         (given_up.state, given_up.reason.as_deref()),
         (ClaimState::Failed, Some("written_off"))
     );
-    // What the chain shows later is credited all the same.
+    // A payment that the chain shows later is credited all the same.
     world.chain.front_run(&payer.name(), payer.nonce, payer.units);
     assert_eq!(world.payments.ask_again(claim).await.unwrap().balance, FIVE);
     assert!(world.payments.abandon(claim, Vec::new()).await.is_err(), "it is credited");

@@ -1,4 +1,4 @@
-//! A node or a facilitator that answers what a test says.
+//! A node or a facilitator with scripted answers.
 
 use std::sync::Arc;
 
@@ -8,19 +8,20 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::EvmNodes;
 
-/// Given a method (or a path) and its parameters (or a body), the result to answer with; an object
-/// with `refused` is an error.
+/// Returns the result for a method (or a path) and its parameters (or a body); an object with
+/// `refused` is an error.
 pub(super) type AnswerScript = Arc<dyn Fn(&str, &Value) -> Value + Send + Sync>;
 
 /// The chain that a stub serves.
 pub(super) const CHAIN_ID: u64 = 8453;
 
-/// Starts a node of Base, whatever else it answers, and gives its URL. It ends with the runtime.
+/// Starts a node of Base that answers everything else by `answers`. Returns its URL. It ends with
+/// the runtime.
 pub(super) async fn stub(answers: AnswerScript) -> String {
     stub_of("0x2105", answers).await
 }
 
-/// Starts a node of a chain.
+/// Starts a node of the chain `chain_id`.
 pub(super) async fn stub_of(chain_id: &'static str, answers: AnswerScript) -> String {
     let told: AnswerScript = Arc::new(move |method, params| match method {
         "eth_chainId" => json!(chain_id),
@@ -29,7 +30,7 @@ pub(super) async fn stub_of(chain_id: &'static str, answers: AnswerScript) -> St
     start(told).await
 }
 
-/// Where a stub can be read.
+/// The nodes setting for one stub.
 pub(super) fn nodes(url: &str) -> EvmNodes<'_> {
     EvmNodes { url, also: &[], chain_id: CHAIN_ID, confirmations: 1 }
 }
@@ -69,7 +70,7 @@ async fn serve(stream: TcpStream, answers: AnswerScript) -> std::io::Result<()> 
     Ok(())
 }
 
-/// The path and the body of the next request; none when the connection ends.
+/// The path and the body of the next request; None when the connection ends.
 async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, Value)>> {
     let (mut path, mut length) = (None, 0);
     loop {

@@ -1,4 +1,5 @@
-//! Transactions that are not mined in time: something dearer takes their place, and counts once.
+//! Transactions that are not mined in time: one with a higher fee replaces them, and is credited
+//! once.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::{EvmSetup, Round, Setback, Settled};
 
 const FIVE: Nano = Nano::from_units(5);
 
-/// What the one unfinished claim holds.
+/// The transaction of the only unfinished claim.
 async fn sent(world: &World) -> SentPayment {
     let claims = world.store.unfinished_claims().await.unwrap();
     let [claim] = claims.as_slice() else { panic!("{claims:?}") };
@@ -101,7 +102,8 @@ fn killed_at_any_step_of_a_replacement_nothing_is_sent_that_is_not_written_down(
                 }
                 world.payments.reconcile().await.unwrap();
                 assert_eq!(world.claims().await, [], "after step {step}");
-                // What was never sent is sent now; what was credited is told again.
+                // A payment that was never sent is sent now; for a credited one the result is
+                // returned again.
                 world.chain.set(Mood::Willing);
                 assert_eq!(world.pay(&payer).await.unwrap().balance, FIVE, "after step {step}");
                 world.expect_sound().await;
@@ -111,10 +113,10 @@ fn killed_at_any_step_of_a_replacement_nothing_is_sent_that_is_not_written_down(
     }
 }
 
-/// What a node says to a relayer whose transactions are not mined.
+/// The answers of a node to a relayer whose transactions are not mined.
 #[derive(Clone)]
 struct Said {
-    /// The relayer's transactions that are mined.
+    /// The number of the relayer's transactions that are mined.
     mined: u64,
     base_fee: u128,
     coins: u128,
@@ -166,7 +168,7 @@ fn answer(said: &Said, sent: &Sent, method: &str, params: &Value) -> Value {
     }
 }
 
-/// A claim whose transaction is the relayer's own, as `eth-account` signs it: 11 gwei at the most.
+/// A claim whose transaction is the relayer's own, as `eth-account` signs it: at most 11 gwei.
 fn stuck(sequence: u64) -> Claim {
     let raw = match sequence {
         7 => hex!(
@@ -193,7 +195,7 @@ async fn a_replacement_is_the_same_call_for_more() {
     let sent = relayer.replacement(&claim).await.unwrap().unwrap();
     let (before, after) = (claim.sent.raw.unwrap(), sent.raw.unwrap());
     let (before, after) = (hex::encode(before), hex::encode(&after));
-    // Chain, number and kind; then the tip and the price, an eighth more of both.
+    // Chain, nonce and type; then the tip and the price, both raised by an eighth.
     assert_eq!(before[..14], *"02f87482210507");
     assert_eq!(after[..14], *"02f87482210507");
     assert_eq!(&before[14..36], "843b9aca0085028fa6ae00");
@@ -272,7 +274,7 @@ async fn a_number_that_no_payment_needs_is_filled_when_others_wait_behind_it() {
     relayer.clear_the_row(&[stuck(8)], &[]).await.unwrap();
     let sent = sent.lock().unwrap();
     let [first, second] = sent.as_slice() else { panic!("{sent:?}") };
-    // Number 7, to the relayer itself, with nothing in it; the second time for more.
+    // Nonce 7, to the relayer itself, without input; with higher fees the second time.
     for raw in [first, second] {
         assert!(raw[8..].starts_with("82210507"), "{raw}");
         assert!(raw.contains("94f39fd6e51aad88f6f4ce6ab8827279cfffb922668080c0"), "{raw}");
@@ -292,7 +294,7 @@ async fn a_credited_payment_that_its_chain_took_back_is_sent_and_not_filled() {
     let (first, sent) = relayer(Said::default(), 50).await;
     first.clear_the_row(&[stuck(8)], &[ours]).await.unwrap();
     assert_eq!(*sent.lock().unwrap(), [hex::encode_prefixed(&raw)]);
-    // Somebody else's transaction moved that money, and ours is of no use.
+    // Another account's transaction moved that money, and ours has no effect.
     let theirs = credited("0xtheirs".to_owned());
     let (second, sent) = relayer(Said::default(), 50).await;
     second.clear_the_row(&[stuck(8)], &[theirs]).await.unwrap();

@@ -1,4 +1,4 @@
-//! A service that takes payments on a scripted chain, and payers with keys to pay it.
+//! A service that takes payments on a scripted chain, and payers with keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ use super::script::Script;
 use crate::{Parts, Payments, Policy, Settled, TopUpRefused};
 
 pub(super) const NOW_S: i64 = 1_794_705_500;
-/// More than a payment is waited for.
+/// Longer than a request waits for a payment.
 pub(super) const REPLACE_AFTER: Duration = Duration::from_secs(10);
 pub(super) const RECHECK_AFTER: Duration = Duration::from_secs(60);
 
@@ -118,7 +118,7 @@ fn address(text: &str) -> EvmAddress {
 }
 
 impl World {
-    /// Closes everything but the chain, and starts again from the disk.
+    /// Closes everything but the chain, and starts again from the database.
     pub(super) async fn restart(self) -> World {
         let World { directory, clock, chain, store, ledger, payments } = self;
         drop((store, ledger, payments));
@@ -143,7 +143,8 @@ impl World {
         claims.iter().map(|claim: &Claim| claim.state).collect()
     }
 
-    /// The books are sound, and received from the chain what the chain says it moved.
+    /// Asserts that the books are sound, and that they received from the chain what the chain
+    /// moved.
     pub(super) async fn expect_sound(&self) {
         let report = ledger::verify(&*self.store).await.unwrap();
         assert_eq!(report.violations, []);
@@ -169,7 +170,7 @@ impl Payer {
         Payer { signer: key.clone(), key, units: 5_000_000, nonce: [seed; 32] }
     }
 
-    /// The same payment, signed by somebody else.
+    /// The same payment, signed with another key.
     pub(super) fn forged(&self) -> Payer {
         Payer { signer: SigningKey::from_slice(&[99; 32]).unwrap(), ..self.clone() }
     }

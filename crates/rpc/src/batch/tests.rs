@@ -1,4 +1,4 @@
-//! Tests of what bodies are taken, and of everything that is said about the others.
+//! Tests of the bodies that are accepted, and of the messages for all others.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;

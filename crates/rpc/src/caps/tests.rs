@@ -1,4 +1,4 @@
-//! Tests of counting several callers, of giving back, and of forgetting.
+//! Tests of counting several callers, releasing credits, and dropping windows.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests of putting answers together: order, ids, gaps, and what may be asked again.
+//! Tests of combining answers: order, ids, gaps, and retries.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ const READ_AND_SEND: &str = r#"[{"id":7,"method":"eth_blockNumber"},
     {"id":8,"method":"eth_sendRawTransaction","params":["0xc0"]}]"#;
 const SEND: &str = r#"{"id":8,"method":"eth_sendRawTransaction","params":["0xc0"]}"#;
 
-/// Lets one node answer, and shows what is still open and what the caller would get.
+/// Lets one node answer, and shows the calls that are still open and the caller's response.
 #[track_caller]
 fn check(body: &str, answer: &str, expected: Expect) {
     let batch = batch(body);

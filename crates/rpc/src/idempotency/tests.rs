@@ -1,4 +1,4 @@
-//! Tests of what a key may look like, and of every row of the decision table.
+//! Tests of the syntax of keys, and of every row of the decision table.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn print_of(body: &str) -> Fingerprint {
     Fingerprint::of("POST", "/crypto/rpc/base-mainnet", body.as_bytes())
 }
 
-/// What becomes of a request, some time after `"a"` was answered.
+/// Checks the decision about a request, `later` after `"a"` was answered.
 #[track_caller]
 fn check(body: &str, later: Duration, expected: Recall) {
     let stored = Stored { fingerprint: print_of("a"), expires_at: NOW.plus(LIFETIME) };

@@ -1,4 +1,4 @@
-//! Tests of what may be kept for ever, and what may not.
+//! Tests of which results may be cached for ever.
 
 use super::*;
 use crate::batch::Batch;

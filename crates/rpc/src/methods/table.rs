@@ -1,9 +1,9 @@
-//! The one table of served methods, and the one of methods that never are.
+//! The table of served methods, and the table of methods that are never served.
 //!
-//! Names are explicit: a prefix such as `debug_*` or `bor_*` would also let through what changes a
-//! node, such as `debug_setHead` and `bor_getVoteOnHash`, which locks a milestone.
-//! The tiers of the examples are the specification's; what it does not name is priced like its
-//! nearest neighbour there.
+//! Names are explicit: a prefix such as `debug_*` or `bor_*` would also allow methods that change a
+//! node, such as `debug_setHead` and `bor_getVoteOnHash`, which locks a milestone. The tiers of the
+//! specification's examples are as given there; other methods have the tier of the most similar
+//! example.
 
 use super::Effect::{RawTransaction, Read, Submit};
 use super::Never::{HoldsKeys, StatefulFilter, Subscription};
@@ -31,7 +31,7 @@ const POLYGON: &[Family] = &[Family::Polygon];
 const STARKNET: &[Family] = &[Family::Starknet];
 const ZKSYNC: &[Family] = &[Family::Zksync];
 
-/// Every served method, sorted by name so that it can be searched.
+/// Every served method, sorted by name for binary search.
 pub(super) static METHODS: &[Method] = &[
     method("arbtrace_block", Advanced, Read, ARBITRUM),
     method("arbtrace_call", Advanced, Read, ARBITRUM),
@@ -208,7 +208,7 @@ pub(super) static METHODS: &[Method] = &[
     method("zks_sendRawTransactionWithDetailedOutput", Standard, RawTransaction, ZKSYNC),
 ];
 
-/// Methods that are refused with a reason of their own, by reason.
+/// Methods that are refused with a specific reason, grouped by reason.
 pub(super) static NEVER: &[(&str, Never)] = &[
     ("eth_subscribe", Subscription),
     ("eth_unsubscribe", Subscription),

@@ -149,7 +149,7 @@ fn the_markdown_has_a_row_for_every_method() {
     assert!(page.contains("| `txpool_content` | Large | 4x | every EVM chain |\n"));
 }
 
-/// `UPDATE_EXPECT=1 cargo test -p rpc methods` writes it anew.
+/// `UPDATE_EXPECT=1 cargo test -p rpc methods` rewrites the page.
 #[test]
 fn the_documentation_has_the_table_of_the_code() {
     expect_test::expect_file!["../../../../docs/rpc-methods.md"].assert_eq(&page());

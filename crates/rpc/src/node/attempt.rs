@@ -1,5 +1,5 @@
-//! One try at a node: shared by requests that ask the same, repeated when a connection closes under
-//! it, and for reads sent to a second node as well when the first is slow.
+//! One attempt at a node: shared by requests with the same body, repeated if a kept connection
+//! closes during it, and for reads also sent to a second node if the first is slow.
 
 use std::time::Duration;
 
@@ -11,28 +11,29 @@ use super::Nodes;
 use super::pool::Pool;
 use super::send::{self, Failure, Sent};
 
-/// Longer bodies are rarely the same, and would be kept twice for nothing.
+/// Largest body that is shared between requests. Longer ones are rarely equal, and would only be
+/// stored twice.
 const SHARED_BYTES_MAX: usize = 64 * 1024;
 
-/// Where a body goes, and how.
+/// The destination and the limits of a request body.
 pub(super) struct Target<'a> {
     pub(super) pool: &'a Pool,
     pub(super) upstream: usize,
-    /// The node to try as well when this one is slow.
+    /// The node that is also tried if this one is slow.
     pub(super) spare: Option<usize>,
     pub(super) are_reads: bool,
     pub(super) until: Instant,
 }
 
-/// What became of a try.
+/// The result of an attempt.
 pub(super) struct Attempt {
     pub(super) upstream: usize,
     pub(super) sent: Sent,
     pub(super) took: Duration,
 }
 
-/// The body of a request to a node. Ids are our own and count from one, so equal calls of different
-/// callers are equal texts.
+/// The key of a shared read. Ids are our own and count from one, so equal calls of different
+/// callers have equal bodies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Posted {
     network: &'static str,
@@ -41,8 +42,8 @@ pub(super) struct Posted {
 }
 
 impl Nodes {
-    /// Tries the node, and its spare if that is called for. An answer comes alone; if both failed,
-    /// both failures are told.
+    /// Tries the node, and its spare if it is slow. Returns the answer alone, or both failures if
+    /// both failed.
     pub(super) async fn attempt(&self, target: &Target<'_>, body: Bytes) -> Vec<Attempt> {
         let (Some(spare), Some(hedge_after)) = (target.spare, self.limits.hedge_after) else {
             return vec![self.send(target, target.upstream, body).await];
@@ -80,7 +81,7 @@ impl Nodes {
         Attempt { upstream, sent, took: started.elapsed() }
     }
 
-    /// Sends a read, unless the same one is in flight: then waits for that one's answer.
+    /// Sends a read, or waits for the answer of an equal one in progress.
     pub(super) async fn post_shared(
         &self,
         target: &Target<'_>,
@@ -101,7 +102,7 @@ impl Nodes {
             let ended = timeout_at(target.until, follower.outcome()).await;
             match ended {
                 Err(_) => return Sent::Failed(Failure::TimedOut),
-                // The one ahead of us gave up, or had less time left than we have.
+                // The request ahead of this one was cancelled, or had less time left.
                 Ok(None | Some(Sent::Failed(Failure::TimedOut))) => {}
                 Ok(Some(sent)) => {
                     metrics::counter!("rpc_shared_total", "network" => network).increment(1);
@@ -118,7 +119,7 @@ impl Nodes {
             return send::post(&self.http, node, body, bytes_max, target.until).await;
         }
         let sent = send::post(&self.http, node, body.clone(), bytes_max, target.until).await;
-        // A connection kept open may close just as it is used; that says nothing about the node.
+        // A kept connection may close just as it is used; that says nothing about the node.
         match sent {
             Sent::Failed(Failure::Broken) => {
                 send::post(&self.http, node, body, bytes_max, target.until).await

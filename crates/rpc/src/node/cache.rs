@@ -1,26 +1,26 @@
-//! Results that never change, kept up to a number of bytes.
+//! A cache of results that never change, bounded by bytes.
 //!
-//! Two generations instead of a list in the order of use: when the younger one is full it becomes
-//! the older one, and the older one is forgotten. What is used moves to the younger one, so what
-//! is forgotten was not asked for while half of the cache was filled.
+//! Two generations instead of an LRU list: when the younger one is full it replaces the older one,
+//! which is dropped. A hit moves an entry to the younger one, so a dropped entry was not used while
+//! half of the cache was filled.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Of each generation.
+/// Bytes of each generation.
 const GENERATION_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// One result must not push out all the others.
+/// Largest result, so that one cannot evict all others.
 const RESULT_BYTES_MAX: usize = 1024 * 1024;
-/// What an entry takes besides its texts, roughly.
+/// Approximate overhead of an entry besides its texts.
 const ENTRY_BYTES: usize = 160;
 
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    /// Locked only to look something up or to put it in, never while waiting.
+    /// Locked only to look up or insert, never across an await.
     generations: Mutex<Generations>,
 }
 
-/// What was asked: of which network, which method, with which parameters as they were written.
+/// The key of a result: network, method, and parameters byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Question {
     pub(super) network: &'static str,

@@ -1,4 +1,4 @@
-//! Asks every node of a network which chain it serves: for the operator's check-up, and so that no
+//! Checks which chain every node of a network serves: for the operator's checks, and so that no
 //! answer of another chain reaches a caller.
 
 use serde::Deserialize;
@@ -11,12 +11,12 @@ use super::send::Sent;
 use super::{NodeError, Nodes};
 use crate::networks::Network;
 
-/// What one node said about its chain.
+/// The result of checking one node's chain.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ChainCheck {
-    /// The node's place in the configured list, counted from zero.
+    /// The node's index in the configured list, from zero.
     pub position: usize,
-    /// Its host alone: the rest of a URL often holds a secret.
+    /// Only the host: the rest of a URL often holds a secret.
     pub host: String,
     pub verdict: Verdict,
 }
@@ -24,15 +24,15 @@ pub struct ChainCheck {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     Right,
-    /// It serves another chain, with this id.
+    /// The node serves another chain, with this id.
     WrongChain(u128),
-    /// It did not say; the text tells why.
+    /// The node did not report its chain; the text says why.
     Silent(String),
 }
 
 impl Nodes {
-    /// Checks every node of every network. Those of another chain are not asked anything else until
-    /// a later check finds that they serve the right one.
+    /// Checks every node of every network. A node of another chain is not used until a later check
+    /// finds that it serves the right one.
     pub async fn check_chains(&self) {
         for network in self.networks() {
             let Ok(checks) = self.check_chain(network).await else { continue };
@@ -48,7 +48,7 @@ impl Nodes {
         }
     }
 
-    /// Asks the nodes one after the other, each within the limit of one attempt.
+    /// Checks the nodes one after the other, each within the timeout of one attempt.
     pub async fn check_chain(&self, network: Network) -> Result<Vec<ChainCheck>, NodeError> {
         let pool = self.pools.get(network.slug()).ok_or(NodeError::NotConfigured(network))?;
         let mut checks = Vec::with_capacity(pool.nodes.len());
@@ -61,8 +61,8 @@ impl Nodes {
         Ok(checks)
     }
 
-    /// Whether a node may be asked: one that never told its chain is made to, once for all who
-    /// wait. One that does not say is left alone like any that fails.
+    /// True if a node may be used. A node that was not checked yet is checked first, once for all
+    /// requests that wait. One that does not answer counts as failed.
     pub(super) async fn may_ask(&self, pool: &Pool, upstream: usize, until: Instant) -> bool {
         let chain = pool.health()[upstream].chain();
         match chain {
@@ -91,7 +91,7 @@ impl Nodes {
 
     async fn learn_chain(&self, pool: &Pool, upstream: usize, until: Instant) -> Verdict {
         let method = pool.network.chain_id_method();
-        // Calls of callers are numbered from one, so this is never taken for one of theirs.
+        // Calls of callers are numbered from one, so the id 0 never collides with theirs.
         let body = format!(r#"{{"jsonrpc":"2.0","id":0,"method":"{method}","params":[]}}"#);
         let target = Target { pool, upstream, spare: None, are_reads: true, until };
         let verdict = verdict(pool.network, self.post_shared(&target, upstream, body.into()).await);

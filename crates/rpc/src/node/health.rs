@@ -1,5 +1,5 @@
-//! Which node to try first: those that fail rest for a while and are then tried last, those that
-//! are slow come after those that are quick, and those of another chain are not tried at all.
+//! The order in which nodes are tried: failed nodes pause and are then tried last, slow nodes come
+//! after fast ones, and nodes of another chain are not tried at all.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use moment::Timestamp;
 
 const REST_FIRST: Duration = Duration::from_secs(1);
 const REST_MAX: Duration = Duration::from_secs(60);
-/// While one request tries a node that was resting, the others keep away from it this long.
+/// Time for which other requests avoid a failed node while one request tries it again.
 const PROBE: Duration = Duration::from_secs(5);
-/// A node that is not asked is not measured, so what is known of its speed grows old; then it is
-/// tried in its place again.
+/// Age at which a measured speed is dropped. A node that is not used is not measured, so it returns
+/// to its configured place then.
 const SPEED_KEPT: Duration = Duration::from_secs(60);
-/// Differences below this are noise, and no reason to leave the operator's order.
+/// Smaller differences are noise, and no reason to leave the operator's order.
 const SLOWNESS_MIN: Duration = Duration::from_millis(100);
 
-/// How one node has been doing.
+/// The state of one node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Health {
     failures_in_a_row: u32,
@@ -24,17 +24,17 @@ pub(super) struct Health {
     chain: Chain,
 }
 
-/// What a node said about its chain.
+/// The result of the last check of a node's chain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Chain {
-    /// Nothing yet: it must say before any answer of it is used.
+    /// Not checked yet: no answer of the node is used before it is.
     #[default]
     Untold,
     Right,
     Another,
 }
 
-/// How long answers take: each new one counts for a quarter.
+/// Moving average of response times: each new one counts for a quarter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Speed {
     average: Duration,
@@ -42,7 +42,8 @@ struct Speed {
 }
 
 impl Health {
-    /// A request is about to be sent. Only of a node that has failed does it matter when.
+    /// Records that a request is about to be sent. The time matters only for a node that has
+    /// failed.
     pub(super) fn started(&mut self, now: impl FnOnce() -> Timestamp) {
         let is_probe = 0 < self.failures_in_a_row;
         if is_probe {
@@ -59,7 +60,7 @@ impl Health {
         *self = Health { speed, chain: self.chain, ..Health::default() };
     }
 
-    /// Each failure in a row doubles the rest.
+    /// Records a failure. Each one in a row doubles the pause.
     pub(super) fn failed(&mut self, now: Timestamp) {
         let doublings = self.failures_in_a_row.min(16);
         let rest = REST_FIRST.saturating_mul(1 << doublings).min(REST_MAX);
@@ -67,7 +68,7 @@ impl Health {
         self.rests_until = now.plus(rest);
     }
 
-    /// The node said which chain it serves.
+    /// Records which chain the node serves.
     pub(super) fn serves(&mut self, chain: Chain) {
         self.chain = chain;
     }
@@ -86,8 +87,8 @@ impl Health {
     }
 }
 
-/// The nodes of the right chain by position: the rested ones as configured, but slow ones last,
-/// then the resting ones, soonest awake first. When all are bad, all are still tried.
+/// The nodes of the right chain in the order to try them: available ones as configured with slow
+/// ones last, then pausing ones by the end of their pause. Even if all have failed, all are tried.
 pub(super) fn order(nodes: &[Health], now: Timestamp) -> Vec<usize> {
     let is_of_another_chain = |node: &Health| node.chain == Chain::Another;
     let rested = nodes.iter().filter(|it| !it.is_resting(now) && !is_of_another_chain(it));

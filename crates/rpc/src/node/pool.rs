@@ -1,4 +1,4 @@
-//! One network's nodes, and the HTTP client that reaches them.
+//! One network's nodes, and the HTTP client for them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,21 +15,20 @@ use super::{NodeLimits, SetupError};
 use crate::networks::Network;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Shorter than the keep-alive of common servers, so that few requests meet a closing connection.
+/// Shorter than the keep-alive of common servers, so that few requests hit a closing connection.
 const IDLE_CONNECTION: Duration = Duration::from_secs(30);
 
 pub(super) struct Pool {
     pub(super) network: Network,
     pub(super) nodes: Vec<Node>,
-    /// One per node. Locked only to read or note something, never while waiting.
+    /// One per node. Locked only to read or update, never across an await.
     health: Mutex<Vec<Health>>,
     pub(super) in_flight: Semaphore,
     pub(super) tally: Tally,
 }
 
-/// Where one node is.
 pub(super) struct Node {
-    /// Its host alone: the rest of its URL often holds a secret.
+    /// Only the host: the rest of its URL often holds a secret.
     pub(super) host: String,
     pub(super) target: Target,
 }
@@ -51,9 +50,9 @@ impl Pool {
         Ok(Pool { network, nodes, health, in_flight, tally })
     }
 
-    /// A place among the requests under way; none if there was none in time.
+    /// Waits for a slot among the concurrent requests; None if there was none before the deadline.
     pub(super) async fn enter(&self, deadline: Instant) -> Option<SemaphorePermit<'_>> {
-        // Mostly there is one, and no timer has to be set.
+        // Usually one is free, and no timer is needed.
         if let Ok(turn) = self.in_flight.try_acquire() {
             return Some(turn);
         }
@@ -61,7 +60,7 @@ impl Pool {
     }
 
     pub(super) fn health(&self) -> MutexGuard<'_, Vec<Health>> {
-        // Health is a hint; what a panicking thread left of it is as good as any.
+        // Health is a hint, so its state after a panic is good enough.
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! One HTTP request to one node, and what its status says about the calls in it.
+//! One HTTP request to one node, and the meaning of its status for the calls in it.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use bytes::Bytes;
 use outbound::{Answer, Client, Content, OutboundError, Target, Unread};
 use tokio::time::{Instant, timeout_at};
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Clone)]
 pub(super) enum Sent {
     Answered(Bytes),
-    /// The node found something wrong with the request.
+    /// The node rejected the request (HTTP 4xx).
     Refused {
         status: u16,
         body: Bytes,
     },
-    /// The address or our key to it is wrong; the calls were not looked at.
+    /// The URL or our key is wrong; the calls were not executed.
     TurnedAway {
         status: u16,
     },
@@ -27,17 +27,17 @@ pub(super) enum Sent {
 pub(super) enum Failure {
     /// No connection was made.
     Unreached,
-    /// The node wants money or fewer requests (402, 429).
+    /// The node demands payment or fewer requests (402, 429).
     Unwilling(u16),
-    /// Anything else that is not an answer, such as a 5xx.
+    /// Any other status without an answer, such as a 5xx.
     Faulty(u16),
-    /// The connection broke before the answer was complete.
+    /// The connection broke before the response was complete.
     Broken,
     TimedOut,
 }
 
 impl Failure {
-    /// Whether the node cannot have acted on the calls.
+    /// True if the node cannot have executed the calls.
     pub(super) fn is_surely_untouched(self) -> bool {
         match self {
             Failure::Unreached | Failure::Unwilling(_) => true,
@@ -58,7 +58,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Posts a body and reads the whole answer, at most `bytes_max` of it, before `until`.
+/// Posts a body and reads the whole response, at most `bytes_max`, before `until`.
 pub(super) async fn post(
     http: &Client,
     target: &Target,
@@ -87,7 +87,7 @@ async fn read(answer: Answer, bytes_max: usize) -> Sent {
         402 | 429 => Sent::Failed(Failure::Unwilling(status)),
         401 | 403 | 404 => Sent::TurnedAway { status },
         400..500 => {
-            // The status has decided; the words of the refusal are welcome but not needed.
+            // The status decides; the text of the refusal is optional.
             let body = answer.whole(bytes_max).await.unwrap_or_default();
             Sent::Refused { status, body }
         }

@@ -1,5 +1,5 @@
-//! A network's counters. The registry of metrics is asked for each of them once: it finds a counter
-//! by its name and labels, which takes allocations that every request would pay for.
+//! A network's counters. Each is looked up in the metrics registry only once: the lookup by name
+//! and labels allocates, which every request would pay for.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use metrics::Counter;
 
 use crate::networks::Network;
 
-/// Those that every request moves. A counter is in the registry once it has counted something.
+/// The counters that every request increments. A counter is registered when it is first used.
 pub(super) struct Tally {
     network: Network,
     answered: OnceLock<Counter>,

@@ -1,4 +1,4 @@
-//! Tests of the node client against nodes that behave, and nodes that do not.
+//! Tests of the node client against well-behaved and faulty nodes.
 
 mod failover;
 mod sharing;
@@ -19,7 +19,7 @@ fn network() -> Network {
     Network::parse("ethereum-mainnet").expect("served")
 }
 
-/// For the tests that wait for a node which never answers.
+/// Short timeouts, for tests with a node that never answers.
 fn impatient() -> NodeLimits {
     let (total_timeout, attempt_timeout) = (Duration::from_millis(900), Duration::from_millis(300));
     NodeLimits { total_timeout, attempt_timeout, ..NodeLimits::default() }
@@ -42,7 +42,7 @@ async fn ask(nodes: &Nodes, body: &str) -> String {
     }
 }
 
-/// Asks one node that has the whole time to itself.
+/// Calls a single node, which has the whole time.
 async fn check(stub: &Stub, body: &str, expected: Expect) {
     let answer = ask(&nodes(&[&stub.url], NodeLimits::default()), body).await;
     expected.assert_eq(&answer);

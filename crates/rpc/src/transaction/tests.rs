@@ -1,4 +1,4 @@
-//! Tests of transaction hashes: the known ones, and the ones that are not ours to tell.
+//! Tests of transaction hashes: known ones, and those that cannot be computed locally.
 
 use super::*;
 

@@ -94,7 +94,7 @@ fn times_far_from_now_do_not_panic() {
 }
 
 proptest! {
-    /// The live window, one rebuilt from its journal, and the sum over the journal all agree.
+    /// Checks that the live window, one rebuilt from its journal, and the sum of the journal agree.
     #[test]
     fn live_and_rebuilt_windows_agree(
         steps in proptest::collection::vec((0..3 * HOUR_MS, 0_u32..100), 1..200),

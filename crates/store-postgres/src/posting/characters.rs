@@ -1,4 +1,4 @@
-//! Characters, reviews of them, and who chatted with them.
+//! Statements for characters, their reviews, and the accounts that chatted with them.
 
 use credits::OwnerId;
 use store::character::{Character, CharacterContent, CharacterWrite, Review};
@@ -48,7 +48,7 @@ const ADD_REVIEW: &str = "INSERT INTO character_review \
     (id, character, owner, rating, message, locale, username, created_ms) \
     SELECT $2, seq, $3, $4, $5, $6, $7, $8 FROM character WHERE id = $1";
 
-/// Counts an account once. A character that is gone is not counted.
+/// Counts an account once. No effect if the character was deleted.
 const NOTE_USE: &str = "INSERT INTO character_use (character, owner, at_ms) \
     SELECT seq, $2, $3 FROM character WHERE id = $1 ON CONFLICT DO NOTHING";
 
@@ -83,7 +83,7 @@ fn add<'a>(
     add_words(statements, character, content);
 }
 
-/// Everything of it but its numbers; a picture only where there is a new one.
+/// Changes everything but the counters; the picture only if there is a new one.
 fn change<'a>(
     statements: &mut SqlStatements<'a>,
     character: &'a Character,
@@ -104,7 +104,7 @@ fn remove(statements: &mut SqlStatements<'_>, id: Uuid) {
     statements.add_one("DELETE FROM character WHERE id = $1", values![id], MISSING);
 }
 
-/// In place of the account's first, whose share of the sums goes with it.
+/// Replaces the account's earlier review, and its share of the sums.
 fn put_review<'a>(statements: &mut SqlStatements<'a>, review: &'a Review) {
     statements.add(DROP_REVIEW, values![review.character, review.owner.0]);
     let values = values![

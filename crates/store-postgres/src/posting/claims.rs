@@ -1,4 +1,4 @@
-//! Claims of wallet payments.
+//! Statements for claims of wallet payments.
 
 use moment::Timestamp;
 use store::claim::{Claim, ClaimId, ClaimState, ClaimStep, ReceivedPayment, SentPayment};
@@ -7,7 +7,7 @@ use store::error::StoreError;
 use crate::columns::{limit, signed, signed_or_none, text, text_or_none};
 use crate::statements::{SqlStatements, values};
 
-/// Adds a claim, or takes up one that failed. Any other that is there is a duplicate.
+/// Adds a claim, or reopens one that failed. In any other state it is a duplicate.
 const OPEN: &str = "INSERT INTO claim (id, network, asset, payer, nonce, pay_to, units, payment, \
     state, created_ms, changed_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'VERIFIED', $9, $9) \
     ON CONFLICT (id) DO UPDATE SET pay_to = excluded.pay_to, units = excluded.units, \
@@ -64,8 +64,8 @@ pub(crate) fn open<'a>(
     Ok(())
 }
 
-/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim
-/// that was sent since is not failed by somebody who saw it before.
+/// Takes a step from the state in which the caller read the claim. A step from an outdated state is
+/// refused: a claim that was sent since is not failed by a task that read it before.
 pub(crate) fn advance<'a>(
     statements: &mut SqlStatements<'a>,
     (claim, from): (ClaimId, ClaimState),

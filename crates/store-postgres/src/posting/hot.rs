@@ -1,4 +1,4 @@
-//! Rows of which a batch has many: one statement each, with an array for every column.
+//! Rows of which a batch has many: one statement per table, with an array for every column.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::columns::{signed, signed_or_none, text};
 use crate::node::Identity;
 use crate::statements::{SqlStatements, values};
 
-/// Numbers are drawn in the order of the arrays.
+/// Sequence numbers are drawn in the order of the arrays.
 const ADD_TRANSFERS: &str = "INSERT INTO transfer \
     (entry, leg, debit, credit, amount, code, at_ms, key, key_day, key_month) \
     SELECT entry, leg, debit, credit, amount, code, at_ms, key, key_day, key_month \
@@ -131,7 +131,7 @@ impl<'a> UsageRows<'a> {
     }
 }
 
-/// System accounts that a batch moves money by.
+/// System accounts that a batch uses.
 #[derive(Default)]
 pub(crate) struct SystemAccounts {
     seen: HashSet<Uuid>,
@@ -145,7 +145,7 @@ impl SystemAccounts {
         }
     }
 
-    /// Opens those that are not known to be there, and tells which these are.
+    /// Adds statements that create the accounts not in `known`, and returns their ids.
     pub(crate) fn write(
         self,
         statements: &mut SqlStatements<'_>,

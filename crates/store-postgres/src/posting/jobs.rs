@@ -1,4 +1,4 @@
-//! Queued work.
+//! Statements for queued jobs.
 
 use moment::Timestamp;
 use store::error::StoreError;
@@ -44,12 +44,12 @@ const END: &str = "UPDATE job SET state = $3, failure = $4, done_ms = $5, reques
 const ADD_TIMING: &str = "INSERT INTO job_timing (model, job, took_ms) \
     SELECT model, id, $2 FROM job WHERE id = $1";
 
-/// Ids of jobs are in the order of time, so the oldest go first.
+/// Deletes the oldest durations of a model. Ids of jobs are in order of time.
 const DROP_TIMINGS: &str = "DELETE FROM job_timing WHERE (model, job) IN \
     (SELECT model, job FROM job_timing WHERE model = (SELECT model FROM job WHERE id = $1) \
     ORDER BY job DESC OFFSET $2 FOR UPDATE SKIP LOCKED)";
 
-/// A job whose media is still there stays: it is the way to it.
+/// Deletes ended jobs, except those whose media still exists: the row is needed to find it.
 const DROP_ENDED: &str = "WITH ended AS (SELECT job.id, job.media FROM job \
     LEFT JOIN media ON job.media = media.id \
     WHERE NOT job.is_open AND job.done_ms < $1 \

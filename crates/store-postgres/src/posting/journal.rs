@@ -1,4 +1,4 @@
-//! Records of the ledger's journal.
+//! Statements for records of the ledger's journal.
 
 use credits::{Account, HoldId, JobHold, Leg, LotKey, Record, Transfer};
 use moment::Timestamp;
@@ -10,7 +10,7 @@ use crate::columns::limit;
 use crate::posting::Posting;
 use crate::statements::values;
 
-/// A new row, or the row of a lot that was closed before.
+/// Inserts a new row, or reopens the row of a lot that was closed before.
 const OPEN_LOT: &str = "INSERT INTO account (id, owner, currency, name, opened_ms, expires_ms) \
     VALUES ($1, $2, $3, $4, $5, $6) \
     ON CONFLICT (id) DO UPDATE SET is_closed = FALSE WHERE account.is_closed";

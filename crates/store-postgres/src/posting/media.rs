@@ -1,4 +1,4 @@
-//! What jobs made.
+//! Statements for generated media.
 
 use store::error::StoreError;
 use store::media::{Media, MediaWrite};

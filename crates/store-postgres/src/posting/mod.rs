@@ -24,16 +24,16 @@ mod rpc;
 mod totals;
 mod wallets;
 
-/// What the writer remembers from one transaction to the next.
+/// The writer's caches, kept between transactions.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// System accounts that are known to be there.
+    /// System accounts that are known to exist.
     systems: HashSet<Uuid>,
-    /// The newest quarter of an hour for which sums of long ago were dropped.
+    /// The newest quarter of an hour for which old sums were deleted.
     dropped_quarter: Option<i64>,
 }
 
-/// What a transaction learnt, to be remembered once it is committed.
+/// Values learnt in a transaction, to be cached once it is committed.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
     systems: Vec<Uuid>,
@@ -47,8 +47,8 @@ impl Memory {
     }
 }
 
-/// Groups as they are put together. Rows of which there are many, and sums, are gathered and written
-/// behind everything else, by a few statements for all groups.
+/// The statements of a batch under construction. Frequent rows and sums are accumulated and written
+/// after everything else, by a few statements for all groups.
 pub(crate) struct Posting<'a> {
     node: Identity,
     pub(crate) statements: SqlStatements<'a>,
@@ -70,7 +70,7 @@ impl<'a> Posting<'a> {
         }
     }
 
-    /// Adds a group, which has this place in its batch. After an error the posting is of no use.
+    /// Adds a group, at this position in its batch. After an error the posting must be dropped.
     pub(crate) fn add(&mut self, place: usize, group: &'a Group) -> Result<(), StoreError> {
         self.statements.group = Some(place);
         for write in &group.writes {
@@ -79,7 +79,7 @@ impl<'a> Posting<'a> {
         Ok(())
     }
 
-    /// All statements in their order.
+    /// All statements, in order.
     pub(crate) fn finish(
         mut self,
         memory: &Memory,
@@ -162,7 +162,7 @@ impl<'a> Posting<'a> {
         Ok(())
     }
 
-    /// The id of an account, which is opened by its first use if it is one of the system's.
+    /// The id of an account; a system account is created on its first use.
     fn account(&mut self, account: &Account, opened_ms: i64) -> Uuid {
         let id = account_id(account, self.node.id);
         if let Account::System(system) = account {

@@ -1,4 +1,5 @@
-//! Owners, their keys, settings, refusals by rate limits, the audit trail, and usage that is pruned.
+//! Statements for owners, their keys, settings, refusals by rate limits, the audit trail, and the
+//! pruning of usage.
 
 use credits::{KeyId, OwnerId};
 use domain::access::KeyKind;
@@ -18,10 +19,10 @@ use crate::statements::{SqlStatements, values};
 const NO_OWNER: StoreError = StoreError::Missing("there is no such owner");
 const NO_KEY: StoreError = StoreError::Missing("the owner has no such key");
 
-/// Two nodes that add a key to one owner come one after the other.
+/// Locks the owner, so that two nodes that add keys to it run one after the other.
 const LOCK_OWNER: &str = "SELECT 1 FROM owner WHERE id = $1 FOR NO KEY UPDATE";
 
-/// Counts and adds in one step, so that two callers cannot both take the last place.
+/// Counts and adds in one step, so that two callers cannot both take the last slot.
 const ADD_KEY: &str = "INSERT INTO api_key (id, owner, digest, last6, kind, description, \
     limit_usd, limit_diem, limit_period, expires_ms, created_ms, last_used_ms, revoked_ms, \
     limits_since_ms, model_privacy, is_operator) \
@@ -38,7 +39,7 @@ const CHANGE_KEY: &str = "UPDATE api_key SET description = $3, limit_usd = $4, l
 const REVOKE_KEY: &str = "UPDATE api_key SET revoked_ms = $3 \
     WHERE id = $2 AND owner = $1 AND revoked_ms IS NULL";
 
-/// Left out for an owner that is not there.
+/// Skipped for an owner that does not exist.
 const ADD_LIMIT_HIT: &str = "INSERT INTO limit_hit (owner, key, model, tier, kind, at_ms) \
     SELECT id, $2, $3, $4, $5, $6 FROM owner WHERE id = $1";
 
@@ -50,7 +51,7 @@ const ADD_SETTING: &str = "INSERT INTO setting (name, value) VALUES ($1, $2)";
 const PUT_SETTING: &str = "INSERT INTO setting (name, value) VALUES ($1, $2) \
     ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
-/// Rows are added about in the order of time, so the oldest are the first.
+/// Deletes the oldest rows, which have about the lowest sequence numbers.
 const PRUNE_USAGE: &str = "DELETE FROM usage WHERE seq IN (SELECT seq FROM \
     (SELECT seq, at_ms FROM usage ORDER BY seq LIMIT $2) AS oldest WHERE at_ms < $1)";
 
@@ -134,7 +135,7 @@ pub(crate) fn revoke_key(
     statements.notify(Change::Key(key));
 }
 
-/// Other nodes keep what they know of a key by its digest, too.
+/// Replaces the digest. Notifies other nodes, which cache keys by digest.
 pub(crate) fn move_key<'a>(
     statements: &mut SqlStatements<'a>,
     key: KeyId,
@@ -159,7 +160,7 @@ pub(crate) fn add_limit_hit<'a>(statements: &mut SqlStatements<'a>, hit: &'a Lim
     statements.add(DROP_LIMIT_HITS, values![hit.owner.0, limit(LIMIT_HITS_KEPT)]);
 }
 
-/// One that is there already is not overwritten.
+/// Adds a setting; an existing one is a duplicate.
 pub(crate) fn add_setting<'a>(statements: &mut SqlStatements<'a>, name: &'a str, value: &'a [u8]) {
     statements.add(ADD_SETTING, values![text(name), value]);
     statements.notify(Change::Settings);
@@ -199,7 +200,7 @@ pub(crate) fn mend_time(statements: &mut SqlStatements<'_>, at: Timestamp) {
              WHERE kind = 'BUNDLED_MONTHLY' AND $1 < opened_period",
             at.month(),
         ),
-        // What is set from now on comes after it.
+        // Changes made from now on come after it.
         ("UPDATE allowance_change SET at_ms = $1 WHERE $1 < at_ms", at.ms()),
     ];
     for (sql, present) in periods {

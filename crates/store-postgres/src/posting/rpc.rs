@@ -1,4 +1,4 @@
-//! What the JSON-RPC proxy keeps.
+//! Statements for the rows of the JSON-RPC proxy.
 
 use moment::Timestamp;
 use store::idempotency::{AnswerKey, KeptAnswer, headers_text};
@@ -22,8 +22,9 @@ const ADD_SENT: &str = "INSERT INTO rpc_tx (tx_hash, network, request_id, owner,
 const NAME_SENT: &str = "UPDATE rpc_tx SET tx_hash = $2 WHERE seq = \
     (SELECT seq FROM rpc_tx WHERE request_id = $1 AND tx_hash IS NULL ORDER BY seq LIMIT 1)";
 
-/// Replaces what is under the key, so that the charge which it goes with is never refused for it.
-/// Deleted rather than overwritten: the totals are kept by triggers on adding and removing.
+/// Stores a response, replacing any under the same key, so that the charge it is written with is
+/// never refused because of it. Deleted and not updated: triggers on insert and delete maintain the
+/// totals.
 pub(crate) fn keep_answer<'a>(
     statements: &mut SqlStatements<'a>,
     key: &'a AnswerKey,

@@ -1,4 +1,4 @@
-//! Sums that a batch changes: each row once, in the order of the tables.
+//! Statements for the sums that a batch changes: each row once, in the order of the tables.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::columns::{limit, text};
 use crate::statements::{SqlStatements, values};
 
-/// In the order of their ids, so that two batches never wait for each other crosswise.
+/// Locks in the order of ids, so that two batches never deadlock.
 const LOCK_ACCOUNTS: &str =
     "SELECT 1 FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE";
 
@@ -52,7 +52,7 @@ const TOUCH_KEYS: &str = "UPDATE api_key \
     SET last_used_ms = greatest(api_key.last_used_ms, used.at_ms) \
     FROM unnest($1::uuid[], $2::int8[]) AS used (id, at_ms) WHERE api_key.id = used.id";
 
-/// Rows that another node drops in the same moment are left to it.
+/// Skips rows that another node deletes at the same time.
 const DROP_RPC_SPENT: &str = "DELETE FROM rpc_spent WHERE (quarter, owner) IN \
     (SELECT quarter, owner FROM rpc_spent WHERE quarter < $1 FOR UPDATE SKIP LOCKED)";
 
@@ -61,7 +61,8 @@ const ADD_RPC_SPENT: &str = "INSERT INTO rpc_spent AS known (quarter, owner, cre
     AS added (quarter, owner, credits) \
     ON CONFLICT (quarter, owner) DO UPDATE SET credits = known.credits + excluded.credits";
 
-/// Tells the newest quarter of an hour for which old sums are dropped, if it is a new one.
+/// Adds the statements. Returns the newest quarter of an hour for which old sums are deleted, if it
+/// is a new one.
 pub(crate) fn write(
     statements: &mut SqlStatements<'_>,
     sums: SortedSums<'_, Uuid>,

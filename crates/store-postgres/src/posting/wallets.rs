@@ -1,4 +1,4 @@
-//! Nonces and links of wallets.
+//! Statements for nonces and links of wallets.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -11,8 +11,8 @@ use crate::columns::{limit, text};
 use crate::posting::owners::owner_values;
 use crate::statements::{SqlStatements, values};
 
-/// Linking a wallet and giving it a balance of its own exclude each other: both take this lock, and
-/// each looks for a row of the other.
+/// Linking a wallet and creating an owner row for it exclude each other: both take this lock, and
+/// each checks for a row of the other.
 const LOCK_WALLET: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended($1::text || ':' || $2::text, 7))";
 
@@ -32,7 +32,7 @@ const DROP_NONCES: &str = "DELETE FROM wallet_nonce WHERE (wallet, nonce) IN \
     (SELECT wallet, nonce FROM wallet_nonce WHERE until_ms <= $1 ORDER BY until_ms LIMIT $2 \
     FOR UPDATE SKIP LOCKED)";
 
-/// The primary key refuses what was used before.
+/// Stores a nonce; the primary key refuses one that was used before.
 pub(crate) fn use_nonce<'a>(statements: &mut SqlStatements<'a>, used: &'a UsedNonce) {
     let sql = "INSERT INTO wallet_nonce (wallet, nonce, until_ms) VALUES ($1, $2, $3)";
     statements.add(sql, values![text(&used.wallet), text(&used.nonce), used.until.ms()]);
@@ -46,8 +46,8 @@ pub(crate) fn drop_expired_nonces(
     statements.add(DROP_NONCES, values![now.ms(), limit(rows_max)]);
 }
 
-/// Adds an owner unless it is there. A wallet that was linked to an account meanwhile gets none of
-/// its own: whoever wanted one looks again whose balance it is.
+/// Adds an owner unless it exists. Refused for a wallet that was linked to an account meanwhile:
+/// the caller must look up the owner again.
 pub(crate) fn ensure_owner<'a>(statements: &mut SqlStatements<'a>, owner: &'a Owner) {
     if owner.kind != OwnerKind::Account {
         lock(statements, owner.kind, &owner.name);
@@ -58,7 +58,7 @@ pub(crate) fn ensure_owner<'a>(statements: &mut SqlStatements<'a>, owner: &'a Ow
     statements.add(ENSURE_OWNER, owner_values(owner));
 }
 
-/// A wallet with an owner of its own has, or had, money of its own: linking would hide it.
+/// Links a wallet. Refused if the wallet has its own owner row: linking would hide its balance.
 pub(crate) fn link_wallet<'a>(statements: &mut SqlStatements<'a>, link: &'a WalletLink) {
     lock(statements, link.kind, &link.address);
     let values = values![link.kind.name(), text(&link.address), link.owner.0, link.at.ms()];

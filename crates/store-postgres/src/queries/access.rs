@@ -1,4 +1,4 @@
-//! Who may call: owners, their keys, and refusals by a rate limit.
+//! Queries for authentication: owners, their keys, and refusals by a rate limit.
 
 use credits::{KeyId, LimitPeriod, OwnerId};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -74,7 +74,7 @@ async fn owner(db: &Session, id: OwnerId) -> Result<Option<Owner>, PgError> {
     db.row(&sql, &[&id.0]).await?.map(|row| owner_at(&row, 0)).transpose()
 }
 
-/// An owner's own row comes before a link, of which there can be none beside it.
+/// An owner's own row comes before a link; a wallet cannot have both.
 async fn find_owner(db: &Session, kind: OwnerKind, name: &str) -> Result<Option<Owner>, PgError> {
     let sql = format!(
         "SELECT {OWNER_COLUMNS} FROM owner WHERE kind = $1 AND name = $2 UNION ALL \

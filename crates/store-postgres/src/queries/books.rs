@@ -1,4 +1,4 @@
-//! Money: balances, the journal, and what an owner reads of both.
+//! Queries about money: balances, the journal, and an owner's statement.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -72,7 +72,7 @@ impl BookStore for Postgres {
     }
 }
 
-/// Closed lots are left out, so that a start does not slow down with the number of past days.
+/// Excludes closed lots, so that a start does not slow down with the number of past days.
 async fn open_books(db: &Session) -> Result<Books, PgError> {
     let open = Part { accounts: "WHERE NOT is_closed", ..Part::ALL };
     read(db, &open, &[]).await
@@ -82,8 +82,8 @@ pub(crate) async fn trial_balance(db: &Session) -> Result<Books, PgError> {
     read(db, &Part::ALL, &[]).await
 }
 
-/// The part of the books that is one owner's: its lots that are open, its allowances, the holds of
-/// its jobs and what its keys spent.
+/// One owner's part of the books: its open lots, its allowances, the holds of its jobs and the
+/// spending of its keys.
 pub(crate) async fn of_owner(db: &Session, owner: OwnerId) -> Result<Books, PgError> {
     let part = Part {
         accounts: "WHERE owner = $1 AND NOT is_closed",
@@ -94,7 +94,7 @@ pub(crate) async fn of_owner(db: &Session, owner: OwnerId) -> Result<Books, PgEr
     read(db, &part, &[&owner.0]).await
 }
 
-/// The accounts alone. Those that were closed are read only if the journal has moved them since.
+/// Reads the accounts only. Closed ones are included only if the journal has moved them since.
 async fn changed_books(db: &Session, after_seq: i64) -> Result<Books, PgError> {
     let mut reading = Reading::default();
     reading.accounts(db, "WHERE NOT is_closed", &[]).await?;
@@ -104,7 +104,7 @@ async fn changed_books(db: &Session, after_seq: i64) -> Result<Books, PgError> {
     reading.finish(db).await
 }
 
-/// Which rows are read.
+/// The `WHERE` clauses for the rows to read.
 struct Part {
     accounts: &'static str,
     allowances: &'static str,
@@ -129,7 +129,7 @@ async fn read(db: &Session, part: &Part, values: Values<'_>) -> Result<Books, Pg
 #[derive(Default)]
 struct Reading {
     books: Books,
-    /// Each has a row for every node; here they are added up.
+    /// The sums over all nodes, each of which has its own row.
     systems: BTreeMap<SystemAccount, Columns>,
 }
 

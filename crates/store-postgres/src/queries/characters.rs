@@ -1,4 +1,4 @@
-//! Characters.
+//! Queries about characters.
 
 use credits::OwnerId;
 use store::character::{
@@ -15,7 +15,7 @@ use crate::error::PgError;
 use crate::queries::listing::list;
 use crate::session::Session;
 
-/// Of [`line_at`]. The first value is who asks.
+/// The columns for [`line_at`]. The first parameter is the querying owner.
 pub(crate) const COLUMNS: &str = "c.id, c.slug, c.name, c.description, c.author, c.tags, c.adult, \
     c.featured, c.pro, c.web_enabled, c.model, c.created_ms, c.updated_ms, c.imports, \
     c.rating_count, c.rating_sum, \

@@ -1,4 +1,4 @@
-//! Claims of wallet payments.
+//! Queries about claims of wallet payments.
 
 use credits::EntryId;
 use store::claim::{
@@ -67,8 +67,8 @@ async fn unfinished(db: &Session) -> Result<Vec<Claim>, PgError> {
     db.rows(&sql, &[&limit(CLAIMS_MAX)]).await?.iter().map(claim_at).collect()
 }
 
-/// In the order of the last step, and after a place in it: there is an index for each state that is
-/// asked for, which the query must name.
+/// Claims ordered by their last step, after a cursor. The state is written into the SQL, because
+/// each queried state has its own partial index.
 async fn changed_within(
     db: &Session,
     span: ClaimSpan,
@@ -79,7 +79,7 @@ async fn changed_within(
         "SELECT {COLUMNS} FROM claim WHERE state = '{state}' AND changed_ms <= $1 \
          AND ($2, $3) < (changed_ms, id) ORDER BY changed_ms, id LIMIT $4"
     );
-    // Without a place, it begins behind every claim of the moment before.
+    // Without a cursor, starts after every claim of the time `after`.
     let last_of_all = ClaimCursor { changed: span.after, id: ClaimId([0xFF; 20]) };
     let ClaimCursor { changed, id } = beyond.unwrap_or(last_of_all);
     let (until, changed) = (span.until.ms(), changed.ms());
@@ -102,7 +102,7 @@ async fn list(
     rows.iter().map(claim_at).collect()
 }
 
-/// Claims of which something was noted in a table, the oldest note first.
+/// Claims with a row in a table of notes, oldest note first.
 async fn noted(db: &Session, table: &str) -> Result<Vec<Claim>, PgError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM claim JOIN {table} AS note ON claim.id = note.claim \

@@ -190,8 +190,8 @@ async fn received(db: &Session) -> Result<Vec<ReceivedClaim>, PgError> {
     db.rows(sql, &[]).await?.iter().map(claim).collect()
 }
 
-/// The constraints, indexes and triggers of the schema hold the rest; so what is looked for is one
-/// that somebody switched off, and what it should have refused.
+/// Finds triggers and constraints that were disabled, and rows that they should have refused. The
+/// database enforces everything else itself.
 async fn faults(db: &Session) -> Result<Vec<String>, PgError> {
     let mut faults = Vec::new();
     for trigger in TRIGGERS {
@@ -234,7 +234,7 @@ async fn faults(db: &Session) -> Result<Vec<String>, PgError> {
     Ok(faults)
 }
 
-/// Those that keep what must not change, and those that count.
+/// The triggers that protect rows from changes, and those that count.
 const TRIGGERS: &[&str] = &[
     "transfer_never_changes",
     "audit_never_changes",

@@ -1,4 +1,4 @@
-//! Queued work.
+//! Queries about queued jobs.
 
 use credits::{KeyId, OwnerId};
 use moment::Timestamp;
@@ -53,7 +53,8 @@ async fn job(db: &Session, id: JobId) -> Result<Option<QueuedJob>, PgError> {
     db.row(&sql, &[&id.0]).await?.map(|row| job_at(&row)).transpose()
 }
 
-/// Goes from owner to owner through the index, so that one owner's thousands cost nobody anything.
+/// Iterates over the owners through the index, so that one owner's thousands of jobs do not slow
+/// down others.
 async fn due(
     db: &Session,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Reads the journal back.
+//! Reads the journal.
 
 use credits::{
     Account, EntryId, KeyId, KeyStamp, LotKey, LotTag, OwnerId, SystemAccount, SystemKind,
@@ -40,7 +40,7 @@ pub(crate) async fn is_recorded(db: &Session, entry: EntryId) -> Result<bool, Pg
     get(&db.one(sql, &[&entry.0]).await?, 0)
 }
 
-/// The codes are written out, because the indexes on these rows are found by them.
+/// The codes are literals, because the partial indexes on these rows need them.
 const GIVEN_CREDIT: &str = "\
     SELECT (coalesce((SELECT sum(amount) FROM transfer WHERE credit = account.id AND code <= 3 \
                       AND code = 2), 0) \
@@ -57,7 +57,7 @@ pub(crate) async fn given_credit(
     rows.first().map_or(Ok(Nano::ZERO), |row| nano(row, 0))
 }
 
-/// An account from its owner, currency and name, which stand in three neighbouring columns.
+/// Reads an account from three adjacent columns: owner, currency and name.
 pub(crate) fn account_at(row: &Row, first: usize) -> Result<Account, PgError> {
     let owner: Option<Uuid> = get(row, first)?;
     let currency = parsed(row, first + 1, Currency::from_name)?;

@@ -1,9 +1,9 @@
-//! Lists of characters: one statement, driven by whatever leaves the fewest rows.
+//! Lists of characters: one statement, driven by the condition with the fewest matches.
 //!
-//! Where a word, tag or model is rare, its characters are taken and sorted. Where all are common,
-//! the characters are walked in the order of the sort until enough are found. Either way a list over
-//! a hundred thousand characters reads few of them. `OFFSET 0` keeps Postgres from turning what is
-//! looked up for each character into a join over all of them.
+//! If a word, tag or model is rare, its matches are read and sorted. If all are common, characters
+//! are scanned in the sort order until enough are found. Either way a list over a hundred thousand
+//! characters reads few of them. `OFFSET 0` keeps Postgres from turning the lookup for each
+//! character into a join over all of them.
 
 use credits::OwnerId;
 use store::character::{CharacterLine, CharacterQuery, CharacterSort, Condition, driver, rare_max};
@@ -16,7 +16,7 @@ use crate::session::Session;
 
 type Value = Box<dyn ToSql + Sync + Send>;
 
-/// A statement as it is put together.
+/// The parameters of a statement under construction.
 #[derive(Default)]
 struct Draft {
     values: Vec<Value>,
@@ -36,7 +36,7 @@ impl Draft {
         self.put(texts.iter().map(|it| text(it).into_owned()).collect::<Vec<String>>())
     }
 
-    /// From the first word that begins like this to behind the last.
+    /// The range of words with this prefix: its start, and its exclusive end.
     fn put_word(&mut self, beginning: &str) -> (String, String) {
         (self.put_text(beginning), self.put_text(&Condition::end_of_words(beginning)))
     }
@@ -98,7 +98,7 @@ pub(crate) async fn list(
     draft.rows(db, &sql).await?.iter().map(line_at).collect()
 }
 
-/// The numbers of the characters that fit.
+/// SQL for the row numbers of the matching characters.
 fn rows(condition: &Condition<'_>, draft: &mut Draft) -> String {
     match condition {
         Condition::Word(word) => {
@@ -116,7 +116,7 @@ fn rows(condition: &Condition<'_>, draft: &mut Draft) -> String {
     }
 }
 
-/// Whether a character whose number is at hand fits.
+/// SQL that tests if the character with the number `seq` matches.
 fn test(condition: &Condition<'_>, seq: &str, draft: &mut Draft) -> String {
     match condition {
         Condition::Word(word) => {
@@ -140,7 +140,7 @@ fn test(condition: &Condition<'_>, seq: &str, draft: &mut Draft) -> String {
     }
 }
 
-/// How many characters fit, up to one more than is rare.
+/// The number of matching characters, counted up to one more than is rare.
 async fn count(condition: &Condition<'_>, db: &Session, rare_max: usize) -> Result<usize, PgError> {
     let mut draft = Draft::default();
     let rows = rows(condition, &mut draft);
@@ -152,7 +152,7 @@ async fn count(condition: &Condition<'_>, db: &Session, rare_max: usize) -> Resu
     Ok(usize::try_from(counted).unwrap_or(usize::MAX))
 }
 
-/// The column, and what else must hold, as the index for it says it.
+/// The sort column, and the condition of the partial index for it.
 fn sort(sort: CharacterSort) -> (&'static str, Option<&'static str>) {
     match sort {
         CharacterSort::Featured => ("imports", Some("c.featured")),

@@ -1,4 +1,4 @@
-//! What jobs made.
+//! Queries about generated media.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -43,7 +43,7 @@ async fn to_delete(db: &Session, now: Timestamp, rows_max: usize) -> Result<Vec<
     rows.iter().map(media_at).collect()
 }
 
-/// In the order in which they were asked for.
+/// The known objects, in the order of `objects`.
 async fn known(db: &Session, objects: Vec<MediaId>) -> Result<Vec<MediaId>, PgError> {
     let asked: Vec<Uuid> = objects.into_iter().map(|object| object.0).collect();
     let sql = "SELECT media.id FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (id, place) \

@@ -1,7 +1,6 @@
-//! Counts the rows of usage and compares the stored sums with the result.
+//! Counts the usage rows and compares them with the stored sums.
 //!
-//! What was pruned cannot be counted, so each query begins with the first day of which all rows are
-//! there.
+//! Pruned rows cannot be counted, so each query begins with the first complete day.
 
 use store::evidence::{DailyMiscount, FAULTS_MAX, RpcMiscount, UsageCount};
 use store::rpc::{QUARTER_MS, RPC_SKU_PREFIX, SPENT_QUARTERS_KEPT};
@@ -15,7 +14,7 @@ use crate::session::Session;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// By owner, day, currency, key, model and unit: rows, units and amount.
+/// Compares rows, units and amount by owner, day, currency, key, model and SKU.
 const DAILY_SUMS: &str = "WITH counted AS (SELECT owner, at_ms / $1 AS day, currency, \
         coalesce(key, $4) AS key, model, sku, count(*) AS rows, sum(units)::int8 AS units, \
         sum(amount)::int8 AS amount FROM usage WHERE $2 * $1 <= at_ms GROUP BY 1, 2, 3, 4, 5, 6), \
@@ -29,7 +28,8 @@ const DAILY_SUMS: &str = "WITH counted AS (SELECT owner, at_ms / $1 AS day, curr
         OR counted.units IS DISTINCT FROM daily.units \
         OR counted.amount IS DISTINCT FROM daily.amount LIMIT $3";
 
-/// Credits of the JSON-RPC proxy by owner and quarter of an hour, as far back as they are kept.
+/// Compares the credits of the JSON-RPC proxy by owner and quarter of an hour, as far back as they
+/// are kept.
 const RPC_SUMS: &str = "WITH counted AS (SELECT at_ms / $1 AS quarter, owner, \
         sum(units)::int8 AS credits FROM usage \
         WHERE $2 * $1 <= at_ms AND starts_with(sku, $3) GROUP BY 1, 2), \
@@ -40,7 +40,7 @@ const RPC_SUMS: &str = "WITH counted AS (SELECT at_ms / $1 AS quarter, owner, \
     FROM counted FULL JOIN kept USING (quarter, owner) \
     WHERE counted.credits IS DISTINCT FROM kept.credits LIMIT $4";
 
-/// Everything that was counted differently, in words.
+/// Descriptions of all differences.
 pub(crate) async fn miscounts(db: &Session) -> Result<Vec<String>, PgError> {
     let from_day = pruned_before_day(db).await?.unwrap_or(0).max(0);
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
 //! A search for requests by key, model, id, outcome and time.
 //!
-//! It reads a bounded number of the owner's newest rows in the time asked for, through their index
-//! by owner, and says when that was not all of them.
+//! It reads a bounded number of the owner's newest rows in the requested time, through their index
+//! by owner, and reports if there were more.
 
 use moment::Timestamp;
 use store::usage::{
@@ -15,7 +15,7 @@ use crate::queries::usage::{COLUMNS, pruned_before_day, usage_at};
 use crate::session::Session;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// The rows that are read.
+/// SQL for the rows to read.
 const SEEN: &str = "SELECT * FROM usage WHERE owner = $1 AND $2 <= at_ms AND at_ms < $3 \
      ORDER BY at_ms DESC, seq DESC LIMIT $4";
 
@@ -28,7 +28,7 @@ pub(super) async fn search(db: &Session, search: &RequestSearch) -> Result<Found
     Ok(FoundRequests { requests, by_day, is_cut: matched.is_cut(db).await? })
 }
 
-/// A search within the days whose rows are still there.
+/// A search limited to the days that are not pruned.
 struct Matched<'a> {
     search: &'a RequestSearch,
     from: Timestamp,
@@ -112,7 +112,7 @@ fn is_refund(search: &RequestSearch) -> Option<bool> {
     search.outcome.map(|outcome| outcome == RequestOutcome::Refunded)
 }
 
-/// The charges and refunds among the rows that are read, each with its first and last row.
+/// SQL for the matching charges and refunds among those rows, each with its first and last row.
 fn matched_sql() -> String {
     format!(
         "WITH matched AS MATERIALIZED (\

@@ -1,4 +1,4 @@
-//! The JSON-RPC proxy: answers kept, transactions sent, credits spent.
+//! Queries for the JSON-RPC proxy: stored responses, sent transactions, spent credits.
 
 use credits::OwnerId;
 use moment::Timestamp;

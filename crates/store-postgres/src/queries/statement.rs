@@ -1,4 +1,4 @@
-//! Puts an owner's statement together: charges from the usage, everything else from the journal.
+//! Builds an owner's statement: charges from the usage, everything else from the journal.
 
 use credits::{EntryId, OwnerId};
 use money::Nano;
@@ -12,7 +12,7 @@ use crate::error::PgError;
 use crate::queries::usage;
 use crate::session::Session;
 
-/// The codes are written out, because the indexes on these rows are found by them.
+/// The codes are literals, because the partial indexes on these rows need them.
 const MOVEMENTS: &str = "\
     SELECT entry, max(at_ms), code, sum(signed)::int8 FROM (\
         SELECT entry, at_ms, code, transfer.amount AS signed, transfer.seq AS seq FROM transfer \
@@ -50,7 +50,7 @@ async fn charges(
         read += rows.len() as u64;
         let is_last = rows.len() < USAGE_ROWS_MAX;
         add_charges(&mut lines, rows);
-        // The last line may go on in the rows that were not read, so it does not count.
+        // The last line may continue in rows that were not read, so it does not count.
         if is_last || wanted < lines.len() {
             lines.truncate(wanted);
             return Ok(lines);
@@ -58,7 +58,7 @@ async fn charges(
     }
 }
 
-/// The newest credits, and what lapsed.
+/// The newest credits, take-backs and expiries.
 async fn movements(
     db: &Session,
     filter: &UsageFilter,

@@ -1,5 +1,5 @@
-//! Usage, row by row and summed. Each query is a range of an index or of the daily sums,
-//! so that none of them slows down as the history grows.
+//! Queries about usage, row by row and summed. Each reads a range of an index or of the daily sums,
+//! so that none slows down as the history grows.
 
 use credits::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
@@ -54,8 +54,8 @@ impl UsageStore for Postgres {
     }
 }
 
-/// Whole days are counted, and skipped, by their sums; only the day in which the page begins and
-/// the two days that the filter cuts are counted row by row, in the index alone.
+/// Reads a page. Whole days are counted and skipped by their sums; only the day in which the page
+/// begins and the two days that the filter cuts are counted row by row, in the index alone.
 pub(crate) async fn page(
     db: &Session,
     filter: &UsageFilter,
@@ -147,7 +147,7 @@ async fn by_key(db: &Session, owner: OwnerId, days: Days) -> Result<Vec<KeyUsage
     rows.iter().map(usage).collect()
 }
 
-/// Days whose details are being dropped show none of them, so that sums and rows agree.
+/// Excludes days that are being pruned, so that sums and rows agree.
 pub(crate) async fn without_pruned(
     db: &Session,
     filter: &UsageFilter,

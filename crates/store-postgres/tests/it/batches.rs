@@ -1,4 +1,4 @@
-//! Batches: in order, each group by itself, and told apart when one is at fault.
+//! Batches: in order, each group by itself, and split when one is at fault.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Nodes hear of what others changed.
+//! Nodes are notified of changes by others.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ async fn a_node_hears_of_keys_owners_jobs_settings_and_recalls() {
     assert_eq!(next(&mut changes).await, Change::Key(key_id(1)));
     write(&one, vec![Write::Freeze { owner: owner_id(1), since: Some(at(1)) }]).await;
     assert_eq!(next(&mut changes).await, Change::Owner(owner_id(1)));
-    // Every request does this, and nobody has to hear of it.
+    // Every request does this, and no node is notified of it.
     write(&one, vec![Write::TouchKey { key: key_id(1), at: at(1) }]).await;
     write(&one, vec![Write::Job(Box::new(JobWrite::Add(Box::new(job(owner_id(1))))))]).await;
     assert_eq!(next(&mut changes).await, Change::Jobs);
@@ -80,7 +80,7 @@ async fn a_node_hears_of_keys_owners_jobs_settings_and_recalls() {
     assert_eq!(next(&mut changes).await, Change::Settings);
     one.recall_owner(owner_id(1)).await.unwrap();
     assert_eq!(next(&mut changes).await, Change::Recall { owner: owner_id(1) });
-    // A group that is undone is not heard of.
+    // Nothing is sent for a group that was rolled back.
     let undone = vec![Write::PutSetting { name: "b".into(), value: vec![1] }, add_key(key(1))];
     one.commit(Group { writes: undone }).await.unwrap_err();
     write(&one, (2..=99).map(|number| Write::AddOwner(owner(number))).collect()).await;
@@ -101,7 +101,7 @@ async fn after_a_lost_connection_everything_may_have_changed() {
     assert_eq!(next(&mut changes).await, Change::Settings);
 }
 
-/// Nobody tells a listener that its connection is dead, so it notifies itself.
+/// A listener is not told that its connection is dead, so it notifies itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_listener_that_hears_nothing_connects_again() {
     let direct = database().await;
@@ -110,7 +110,7 @@ async fn a_listener_that_hears_nothing_connects_again() {
     let mut changes = one.changes();
     proxy.swallow(true);
     write(&two, vec![Write::PutSetting { name: "a".into(), value: vec![1] }]).await;
-    // Every connection that was asked something meanwhile is dead.
+    // Every connection on which something was sent meanwhile is dead.
     tokio::time::timeout(Duration::from_secs(10), one.confirm_reach()).await.unwrap().unwrap_err();
     tokio::time::sleep(Duration::from_secs(5)).await;
     proxy.swallow(false);

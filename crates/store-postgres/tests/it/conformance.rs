@@ -1,4 +1,4 @@
-//! What every store must do.
+//! The behaviour that every store must have.
 
 use store::conformance::{Case, cases};
 
@@ -14,7 +14,7 @@ async fn postgres_does_what_every_store_must_do() {
     }
 }
 
-/// Nobody may be asked to use a runtime of a certain kind.
+/// Callers must not be required to use a certain kind of runtime.
 #[tokio::test]
 async fn a_store_works_on_a_runtime_of_one_thread_and_waits_when_it_is_dropped() {
     use store::Store;

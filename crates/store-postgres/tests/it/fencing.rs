@@ -1,4 +1,4 @@
-//! A node that may be dead writes nothing.
+//! A node that was declared dead writes nothing.
 
 use std::time::{Duration, Instant};
 
@@ -41,14 +41,14 @@ async fn a_node_whose_lease_ran_out_writes_nothing_until_it_is_extended() {
         expire(&url, "one").await;
         match store.commit(setting(&number.to_string())).await {
             Err(StoreError::Fenced) => fenced += 1,
-            // The lease was extended in the moment between.
+            // The lease was extended just in between.
             Ok(()) => continue,
             Err(error) => panic!("{error}"),
         }
         assert_eq!(store.setting(&number.to_string()).await.unwrap(), None);
     }
     assert!(0 < fenced);
-    // Nobody has taken its place, so the next extension brings it back.
+    // No node has replaced it, so the next extension renews its lease.
     tokio::time::sleep(Duration::from_secs(4)).await;
     store.commit(setting("after")).await.unwrap();
     assert_eq!(state(&store), LeaseState::Held);
@@ -87,7 +87,7 @@ async fn a_process_of_the_same_name_takes_the_place_of_the_one_before() {
     let error = killed.commit(setting("zombie")).await.unwrap_err();
     assert!(matches!(error, StoreError::Fenced), "{error}");
     wait_for(&killed, LeaseState::Lost, Duration::from_secs(4)).await;
-    // When the older one ends, the newer one keeps its lease.
+    // When the older process ends, the newer one keeps its lease.
     killed.close().await;
     again.commit(setting("still")).await.unwrap();
     let Node { name, address, is_live, .. } = again.nodes().await.unwrap().remove(0);
@@ -103,7 +103,7 @@ async fn a_lease_that_was_given_back_can_be_seen_to_be() {
     assert_eq!(nodes.iter().map(|node| node.is_live).collect::<Vec<_>>(), [false, true]);
 }
 
-/// Retiring waits for a transaction that is under way, and none that comes after it is written.
+/// Retiring waits for a transaction in progress, and nothing after it is written.
 #[tokio::test]
 async fn retiring_a_node_waits_for_what_it_has_under_way() {
     let url = database().await;
@@ -119,7 +119,7 @@ async fn retiring_a_node_waits_for_what_it_has_under_way() {
     drop(one);
 }
 
-/// Its own clock tells it, in time and without an answer.
+/// Its own clock shows it, in time and without an answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_without_its_database_knows_that_its_lease_has_lapsed() {
     let store = store(&database().await, "one").await;
@@ -155,7 +155,7 @@ async fn a_retired_node_registers_again_and_begins_without_leases() {
     one.commit(setting("again")).await.unwrap();
     one.confirm_reach().await.unwrap();
     assert!(matches!(one.lease_owner(owner).await.unwrap(), Leased::At { .. }));
-    // It goes on to be extended.
+    // Its lease is extended again.
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert_eq!(state(&one), LeaseState::Held);
     one.commit(setting("later")).await.unwrap();
@@ -176,7 +176,7 @@ async fn a_node_whose_name_another_process_has_does_not_come_back() {
     assert!(matches!(error, StoreError::Fenced), "{error}");
 }
 
-/// Has the second node find the first one dead.
+/// Makes the second node declare the first one dead.
 async fn retire(url: &str, two: &Postgres) {
     let mut tries = 3;
     while {

@@ -1,4 +1,4 @@
-//! Nodes that hang, and networks that swallow everything: nobody waits for them long.
+//! Nodes that hang, and networks that drop everything: no other node waits long for them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,8 @@ use store::{AccessStore, Store};
 use crate::proxy::{Cut, Proxy};
 use crate::server::{client, database, store};
 
-/// The longest that an owner is out of reach because a node hangs while it takes the owner's lease.
+/// The longest time for which an owner is unavailable because a node hangs while it takes the
+/// owner's lease.
 const FREED_WITHIN: Duration = Duration::from_secs(9);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -38,7 +39,7 @@ async fn a_node_that_hangs_while_it_takes_a_lease_holds_nobody_up() {
             }
         });
     }
-    // Questions about others are answered meanwhile.
+    // Queries about others are answered meanwhile.
     let asked = Instant::now();
     assert!(two.owner(owner_id(1)).await.unwrap().is_some());
     assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());

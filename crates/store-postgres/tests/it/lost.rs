@@ -1,4 +1,4 @@
-//! Lost connections: the outcome is known in the end, and everything is written once.
+//! Lost connections: the outcome becomes known, and everything is written once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,13 +33,13 @@ async fn a_commit_whose_answer_is_lost_is_found_out_and_not_done_twice() {
     let again = store.commit(pays(5)).await.unwrap_err();
     assert!(matches!(again, StoreError::Duplicate(_)), "{again}");
     assert_eq!(store.load().await.unwrap().snapshot.lots[0].columns.debits, 4);
-    // Marks go when their batches are settled.
+    // Rows are deleted when the outcome of their batches is known.
     let left = "SELECT count(*) FROM batch";
     let left: i64 = client(&direct).await.query_one(left, &[]).await.unwrap().get(0);
     assert!(left <= 1, "{left} marks");
 }
 
-/// What was refused is refused with its own error although the connection was lost before.
+/// A group that was refused gets its own error although the connection was lost before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_with_a_fault_in_it_is_told_apart_after_a_lost_connection() {
     let direct = database().await;

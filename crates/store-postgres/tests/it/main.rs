@@ -1,5 +1,4 @@
-//! The store against a real server, which is installed by `make test` and started for these tests
-//! alone.
+//! Tests with a real server, which is installed by `make test` and started for these tests only.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 

@@ -1,4 +1,4 @@
-//! Everything that a store holds, moved from SQLite to Postgres and back.
+//! All data of a store, moved from SQLite to Postgres and back.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn sqlite_of(export: &str, path: &Path) -> Sqlite {
     Sqlite::open(&Options::scratch(path)).unwrap()
 }
 
-/// Rows of all tables that exports know.
+/// The number of rows in all exported tables.
 async fn rows(url: &str) -> i64 {
     let counts: Vec<String> =
         TABLES.iter().map(|table| format!("(SELECT count(*) FROM {})", table.name)).collect();
@@ -53,7 +53,7 @@ async fn nothing_is_lost_or_changed_on_the_way_from_sqlite_to_postgres_and_back(
         let export = exported!(source);
         let target = store(&database().await, "one").await;
         taken_in(&target, &export).await.unwrap();
-        // Postgres cannot keep this character in a text.
+        // Postgres cannot store this character in a text.
         let expected = export.replace("\\u0000", "\u{fffd}");
         let after = exported!(target);
         assert_eq!(body(&expected), body(&after));
@@ -63,7 +63,7 @@ async fn nothing_is_lost_or_changed_on_the_way_from_sqlite_to_postgres_and_back(
     }
 }
 
-/// Without the checksum, which is another one where a character was replaced.
+/// The export without its last line: the checksum differs if a character was replaced.
 fn body(export: &str) -> &str {
     export.trim_end().rsplit_once('\n').unwrap().0
 }
@@ -83,7 +83,7 @@ async fn what_several_nodes_wrote_is_one_set_of_books_elsewhere() {
     let (before, after) = (one.trial_balance().await.unwrap(), copy.trial_balance().await.unwrap());
     assert_eq!(format!("{before:?}"), format!("{after:?}"));
     assert_eq!(export, exported!(copy));
-    // And the copy goes on: numbers that are drawn next are free.
+    // The copy can be used: the next sequence numbers are free.
     let url = database().await;
     let target = store(&url, "three").await;
     taken_in(&target, &export).await.unwrap();
@@ -115,7 +115,7 @@ async fn a_file_that_is_not_whole_leaves_the_database_empty() {
     assert!(error.contains("is not empty"), "{error}");
 }
 
-/// Whoever adds a table or a column decides here whether it can be lost.
+/// When you add a table or a column, decide here if it is exported or derived.
 #[tokio::test]
 async fn every_column_of_every_table_is_exported_or_follows_from_others() {
     let derived = [

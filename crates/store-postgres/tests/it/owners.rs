@@ -1,4 +1,4 @@
-//! Owners' leases: one node at a time, and what it reads is all that there is.
+//! Owners' leases: one node at a time, which reads the complete books.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ async fn an_owner_is_leased_to_one_node_and_handed_over_with_its_books() {
     assert_eq!(books.snapshot.key_spends[0].lifetime_spent, Nano::from_nanos(300));
     let elsewhere = Leased::At { address: "http://two:8080".into() };
     assert_eq!(one.lease_owner(owner_id(1)).await.unwrap(), elsewhere);
-    // Only its own lease is given back.
+    // A node can release only its own lease.
     one.release_owner(owner_id(1)).await.unwrap();
     assert_eq!(one.lease_owner(owner_id(1)).await.unwrap(), elsewhere);
 }
@@ -91,7 +91,7 @@ async fn a_node_that_ends_leaves_its_owners_to_others() {
     assert!(matches!(again.lease_owner(owner_id(1)).await.unwrap(), Leased::At { .. }));
 }
 
-/// Whoever takes an owner over waits for the dead node's last transaction, and sees what it wrote.
+/// A node that takes over an owner waits for the dead node's last transaction, and sees its writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_dead_node_still_had_under_way_is_in_the_books_that_are_handed_over() {
     let url = database().await;

@@ -1,5 +1,5 @@
-//! Stands between a store and its server, and can cut or freeze a connection at a chosen moment, or
-//! swallow everything.
+//! A proxy between a store and its server that can cut or freeze a connection at a chosen moment,
+//! or drop everything.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -10,16 +10,16 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::server::server;
 
-/// When the next connection is cut.
+/// The moment at which the next connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     Never = 0,
-    /// The server never sees the next commit.
+    /// The server never receives the next commit.
     BeforeCommit = 1,
-    /// The server commits, and the word of it is lost.
+    /// The server commits, and its answer is lost.
     AfterCommit = 2,
-    /// The server never sees the next commit, and the connection stays open for ever: the process on
-    /// the other side hangs.
+    /// The server never receives the next commit, and the connection stays open for ever: the
+    /// process on the other side hangs.
     FreezeBeforeCommit = 3,
 }
 
@@ -48,7 +48,7 @@ impl Proxy {
         Proxy { port, cut, is_swallowing, _tasks: tasks }
     }
 
-    /// The same database by way of this.
+    /// The URL of the same database through this proxy.
     pub(crate) fn url(&self, direct: &str) -> String {
         direct.replace(&format!(":{}/", server().port), &format!(":{}/", self.port))
     }
@@ -57,13 +57,13 @@ impl Proxy {
         self.cut.store(when as u8, Ordering::SeqCst);
     }
 
-    /// Whether everything is taken from now on, and nothing passed on. Connections from which
-    /// something was swallowed stay of no use.
+    /// If true, everything is read from now on and nothing is forwarded. Connections that lost data
+    /// stay unusable.
     pub(crate) fn swallow(&self, is_swallowing: bool) {
         self.is_swallowing.store(is_swallowing, Ordering::SeqCst);
     }
 
-    /// Whether it has happened.
+    /// True once the cut has happened.
     pub(crate) fn has_cut(&self) -> bool {
         self.cut.load(Ordering::SeqCst) == Cut::Never as u8
     }

@@ -45,7 +45,7 @@ async fn what_would_be_applied_is_told_before_it_is() {
     assert_eq!(after.nodes, [], "whoever migrates is no node");
 }
 
-/// A program of version 1 raises its epoch, and notes nothing.
+/// A release with schema version 1 raises its epoch, and records no known version.
 #[tokio::test]
 async fn a_node_of_an_older_release_is_known_as_such_even_in_the_seat_of_a_newer_one() {
     let url = empty_database("older").await;

@@ -1,5 +1,5 @@
-//! A Postgres server of our own: in a temporary directory, started when a test first asks for it,
-//! and ended with the process.
+//! A Postgres server for tests: in a temporary directory, started when a test first needs it, and
+//! ended with the process.
 
 use std::hash::{Hash, Hasher};
 use std::io::Read;
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use store_postgres::{Options, Postgres};
 use tokio_postgres::{Client, NoTls};
 
-/// Where Debian and its like put the programs of each version.
+/// The directory in which Debian and similar systems install each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
 pub(crate) struct Server {
     binaries: PathBuf,
     directory: PathBuf,
     pub(crate) port: u16,
-    /// Whom the server runs as; it refuses to be root.
+    /// The user that the server runs as; it refuses to run as root.
     user: Option<User>,
 }
 
@@ -30,7 +30,7 @@ struct User {
 
 static SERVER: tokio::sync::OnceCell<Server> = tokio::sync::OnceCell::const_new();
 
-/// The server of this process, once some test has asked for a database.
+/// The server of this process, once a test has requested a database.
 pub(crate) fn server() -> &'static Server {
     SERVER.get().expect("a test asks for a database first")
 }
@@ -48,7 +48,7 @@ async fn started() -> &'static Server {
     SERVER.get_or_init(start).await
 }
 
-/// The URL of a database that is empty but for its tables.
+/// The URL of a new database with migrated, empty tables.
 pub(crate) async fn database() -> String {
     static NUMBER: AtomicUsize = AtomicUsize::new(1);
     let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::SeqCst));
@@ -64,8 +64,8 @@ pub(crate) async fn empty_database(name: &str) -> String {
     server().url(name)
 }
 
-/// The files of a server with a migrated database, made once for all processes: making them takes
-/// longer than most tests.
+/// The files of a server with a migrated database, created once for all processes: creating them
+/// takes longer than most tests.
 async fn seed() -> PathBuf {
     let mut schema = std::hash::DefaultHasher::new();
     let step = concat!(
@@ -104,7 +104,7 @@ pub(crate) async fn store(url: &str, name: &str) -> Postgres {
     Postgres::connect(&options).await.unwrap()
 }
 
-/// A connection of the test's own.
+/// A separate connection for the test.
 pub(crate) async fn client(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();
@@ -114,7 +114,7 @@ pub(crate) async fn client(url: &str) -> Client {
 }
 
 impl Server {
-    /// In a directory of its own, with nothing in it yet.
+    /// A server in a new, empty directory.
     fn at(directory: PathBuf) -> Server {
         std::fs::create_dir(&directory).unwrap();
         let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
@@ -143,8 +143,8 @@ impl Server {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Starts the server and waits until it answers. The thread that starts it stays, because the
-    /// server is told to end when that thread does.
+    /// Starts the server and waits until it answers. The thread that starts it is kept, because the
+    /// server is set to end when that thread does.
     pub(crate) fn start(&self) {
         let settings = [
             "fsync=off",
@@ -176,7 +176,7 @@ impl Server {
         }
     }
 
-    /// `immediate` is as if the machine had failed.
+    /// `immediate` acts as if the machine had failed.
     pub(crate) fn stop(&self, mode: &str) {
         let stopped = self
             .postgres("pg_ctl")
@@ -187,7 +187,7 @@ impl Server {
         assert!(stopped.status.success(), "{}", String::from_utf8_lossy(&stopped.stderr));
     }
 
-    /// Writes a file that only the server may read, and tells where it is.
+    /// Writes a file that only the server may read, and returns its path.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.directory.join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -220,12 +220,12 @@ impl Server {
         text
     }
 
-    /// A program of the version that is used.
+    /// A program of the installed version.
     fn postgres(&self, program: &str) -> Command {
         self.command(self.binaries.join(program))
     }
 
-    /// A program as the user that the server runs as, ended with this process.
+    /// A program run as the server's user, ended with this process.
     fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "QUIT"]);
@@ -245,7 +245,7 @@ fn scratch(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("{PREFIX}{name}"))
 }
 
-/// The newest version that is installed.
+/// The directory of the newest installed version.
 fn binaries() -> PathBuf {
     let versions = std::fs::read_dir(VERSIONS).into_iter().flatten().flatten();
     let newest = versions
@@ -263,7 +263,7 @@ fn binaries() -> PathBuf {
     Path::new(VERSIONS).join(version.to_string()).join("bin")
 }
 
-/// Postgres' own user if there is one, else nobody.
+/// The user `postgres` if it exists, otherwise `nobody`.
 fn unprivileged() -> User {
     let number = |flag: &str, name: &str| -> Option<u32> {
         let output = Command::new("id").args([flag, name]).output().ok()?;
@@ -273,7 +273,7 @@ fn unprivileged() -> User {
     user("postgres").or_else(|| user("nobody")).expect("there is a user who is not root")
 }
 
-/// A process that was killed could not remove its directory.
+/// Removes the directories of processes that were killed.
 fn remove_those_of_the_dead() {
     for entry in std::fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
         let name = entry.file_name();

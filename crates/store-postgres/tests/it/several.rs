@@ -1,4 +1,4 @@
-//! Several nodes on one database: sums that are added up, and pages that miss nothing.
+//! Several nodes on one database: sums add up, and pages miss nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +51,7 @@ async fn system_accounts_of_all_nodes_are_one_in_the_books() {
     assert_eq!(rows, 4, "each node has its own");
 }
 
-/// A number is drawn before it is committed, so a later one may be seen sooner.
+/// A number is drawn before it is committed, so a later one may be visible sooner.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_reads_on_in_the_journal_misses_nothing_that_was_under_way() {
     let url = database().await;
@@ -59,7 +59,7 @@ async fn whoever_reads_on_in_the_journal_misses_nothing_that_was_under_way() {
     furnish(&store, 1).await;
     store.commit(Group::of(transfer(charge(5, lot(1), 1)))).await.unwrap();
     let last_seen = store.journal(0, 10).await.unwrap().last().unwrap().seq;
-    // Another node has drawn a number, and does not commit yet.
+    // Another node has drawn a number, and has not committed yet.
     let slow = client(&url).await;
     let lock = 0x546F_6C6C_0001_i64;
     let draw = "INSERT INTO transfer (entry, leg, debit, credit, amount, code, at_ms) \

@@ -1,4 +1,4 @@
-//! Encrypted connections: to anybody, or to whom the certificate names.
+//! Encrypted connections: to any server, or to the one that the certificate names.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,8 @@ use store_postgres::{Options, Postgres};
 
 use crate::server::{client, database, server, store};
 
-/// An authority, and a certificate of it for `localhost`; both come with Postgres' own package.
+/// Creates an authority, and a certificate of it for `localhost`, with `openssl`, which Postgres'
+/// package depends on.
 fn certificates(folder: &Path) {
     let openssl = |arguments: &[&str]| {
         let output = Command::new("openssl").args(arguments).current_dir(folder).output().unwrap();

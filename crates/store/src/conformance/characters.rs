@@ -1,4 +1,4 @@
-//! Characters, reviews and uses: their numbers are exact, and lists find what they should.
+//! Characters, reviews and uses: counters are exact, and lists find the right characters.
 
 use uuid::Uuid;
 
@@ -141,7 +141,7 @@ async fn removed(store: &dyn Store) {
     done(store, vec![add(&mara)]).await;
 }
 
-/// The names that a list finds, the newest first.
+/// The names that a list returns, newest first.
 async fn names(store: &dyn Store, words: &[&str], tags: &[&str]) -> Vec<String> {
     let own = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect();
     let query = CharacterQuery {
@@ -161,7 +161,7 @@ async fn names(store: &dyn Store, words: &[&str], tags: &[&str]) -> Vec<String> 
     found.into_iter().map(|line| line.character.name).collect()
 }
 
-/// More than are rare: what is common is found by walking.
+/// More characters than count as rare: common words are found by scanning in sort order.
 async fn listed(store: &dyn Store) {
     const COUNT: u128 = 2_100;
     let writes = (1..=COUNT).map(|number| {

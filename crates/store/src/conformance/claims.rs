@@ -1,4 +1,4 @@
-//! Claims of wallet payments: claimed once, never credited twice, never forgotten too early.
+//! Claims of wallet payments: claimed once, never credited twice, never deleted too early.
 
 use money::Nano;
 
@@ -302,7 +302,7 @@ async fn changed_within(store: &dyn Store) {
     assert_eq!(listed(Failed, 0, 1000).await, [id(4)]);
 }
 
-/// All of one moment, and more than one answer carries.
+/// Claims with the same time, and more than one query returns.
 async fn paged(store: &dyn Store) {
     let all = CLAIMS_MAX + 5;
     let mut writes = Vec::new();

@@ -1,4 +1,4 @@
-//! Small makers of rows, so that a check reads as what it is about.
+//! Small builders of rows, which keep the checks short.
 
 use credits::{
     Account, EntryId, HoldId, KeyId, LimitPeriod, LotKey, LotTag, Network, OwnerId, Record,

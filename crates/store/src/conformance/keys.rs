@@ -1,4 +1,4 @@
-//! API keys: found by what stands for their secret, changed and revoked by their owner only.
+//! API keys: found by the digest of their secret, changed and revoked by their owner only.
 
 use crate::Store;
 use crate::conformance::Cases;

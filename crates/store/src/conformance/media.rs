@@ -1,4 +1,4 @@
-//! What jobs made: readable until its key is destroyed, and known until it is gone.
+//! Generated media: readable until the key is destroyed, and known until deleted.
 
 use uuid::Uuid;
 
@@ -43,7 +43,7 @@ async fn destroyed(store: &dyn Store) {
     assert_eq!(store.media(media_id(1)).await.expect("asked"), Some(media(1, 1)));
     let error = refused(store, vec![write(MediaWrite::Add(media(1, 1)))]).await;
     assert!(matches!(error, StoreError::Duplicate(_)), "{error}");
-    // Nothing is gone whose key is there.
+    // Nothing is deleted while its key exists.
     done(store, vec![write(MediaWrite::Deleted(media_id(1)))]).await;
     let destroy = || write(MediaWrite::DestroyKey(media_id(1)));
     done(store, vec![destroy(), destroy()]).await;

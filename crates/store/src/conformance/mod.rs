@@ -1,4 +1,5 @@
-//! What every store must do, as checks that any implementation runs on an empty store.
+//! The behaviour that every store must have, as checks that an implementation runs on an empty
+//! store.
 //!
 //! A check panics if the store is wrong. Its name is a sentence.
 

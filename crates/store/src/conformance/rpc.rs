@@ -1,4 +1,4 @@
-//! Answers by idempotency key, sent transactions, and credits counted anew after a start.
+//! Stored responses by idempotency key, sent transactions, and credits recounted after a start.
 
 use moment::Timestamp;
 

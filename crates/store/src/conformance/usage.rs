@@ -1,4 +1,4 @@
-//! Usage: pages, the history, the daily sums, and what pruning leaves.
+//! Usage: pages, the history, the daily sums, and the effect of pruning.
 
 use credits::KeyId;
 use moment::Timestamp;
@@ -137,7 +137,7 @@ async fn filters(store: &dyn Store) {
 async fn history(store: &dyn Store) {
     furnish(store, 1).await;
     let mut rows = three_days();
-    // Several rows of one charge have the same moment; the place still tells them apart.
+    // Several rows of one charge have the same time; the cursor still tells them apart.
     rows[7].at = rows[6].at;
     rows[8].at = rows[6].at;
     add(store, &rows).await;
@@ -156,7 +156,7 @@ async fn history(store: &dyn Store) {
     assert_eq!(part.into_iter().map(|(_, row)| row).collect::<Vec<_>>(), [late]);
 }
 
-/// More rows than a store that indexes them by and by would leave for later.
+/// More rows than a store that indexes them in batches leaves unindexed.
 async fn many(store: &dyn Store) {
     const ROWS: i64 = 30_000;
     furnish(store, 1).await;
@@ -188,7 +188,7 @@ async fn many(store: &dyn Store) {
 }
 
 /// Forty requests of two rows each, an hour apart: every fifth with another model, every seventh
-/// without a key. The first of them is given back at the end.
+/// without a key. The first of them is refunded at the end.
 fn forty_requests() -> Vec<UsageRow> {
     let request = |number: i64| {
         let details =
@@ -306,7 +306,7 @@ async fn prune(store: &dyn Store) {
     add(store, &rows).await;
     let days = Days { first: TODAY, last: TODAY + 2 };
     let sums_before = store.usage_by_model(owner_id(1), days).await.expect("asked");
-    // The bound is below the number of rows to go: none of them may show in the meantime.
+    // The bound is below the number of rows to prune: none of them may be visible in between.
     done(store, vec![Write::PruneUsage { before_day: TODAY + 1, rows_max: 25 }]).await;
     for _ in 0..2 {
         let read = page(store, everything(), UsageOrder::OldestFirst, 0, 500).await;

@@ -77,7 +77,8 @@ async fn linked(store: &dyn Store) {
     assert_eq!(store.find_owner(OwnerKind::Solana, WALLET).await.expect("asked"), None);
     let error = refused(store, vec![link(2)]).await;
     assert!(matches!(error, StoreError::Duplicate(_)), "{error}");
-    // Somebody who looked before the link was made would give it a balance that nobody finds.
+    // Otherwise a task that read the owner before the link was made would create a balance that is
+    // never found.
     let own = Owner { kind: OwnerKind::Evm, name: WALLET.into(), ..owner(3) };
     let error = refused(store, vec![Write::EnsureOwner(own)]).await;
     assert!(matches!(error, StoreError::Missing(_)), "{error}");
@@ -109,7 +110,7 @@ async fn taken(store: &dyn Store) {
     assert_eq!(store.find_owner(OwnerKind::Evm, WALLET).await.expect("asked"), Some(own));
 }
 
-/// A dollar came in, two charges of two rows each were paid, and the second was given back.
+/// A dollar was paid in, two charges of two rows each were made, and the second was refunded.
 async fn history(store: &dyn Store) {
     furnish(store, 1).await;
     furnish(store, 2).await;

@@ -1,8 +1,8 @@
-//! Everything that a store holds, in a form that belongs to no database: what `tollgate export`
-//! writes and `tollgate import` reads.
+//! A database-independent copy of everything in a store: `tollgate export` writes it and `tollgate
+//! import` reads it.
 //!
-//! `tables` says what there is and in which order, `value` what a cell is, `writer` and `reader`
-//! are the file: one JSON value a line, and a checksum of all of it in the last one.
+//! `tables` lists the tables and their order, `value` defines a cell, `writer` and `reader` handle
+//! the file: one JSON value per line, and a checksum of all of them in the last one.
 
 mod reader;
 mod tables;
@@ -20,28 +20,28 @@ use uuid::Uuid;
 
 use crate::account_id;
 
-/// Which form this release writes, and the only one that it reads.
+/// The format version that this release writes, and the only one it reads.
 pub const FORMAT: u64 = 1;
 
-/// No row is longer: the longest has a picture of 16 MiB.
+/// The longest line: the largest row has a picture of 16 MiB.
 pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// How far an export or an import is, told now and then and after each table.
+/// The progress of an export or an import, reported at intervals and after each table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub table: &'static str,
-    /// Of this table.
+    /// Rows of this table so far.
     pub rows: u64,
     pub is_whole: bool,
 }
 
-/// Told of progress.
+/// Called with the progress.
 pub type Teller<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 /// Rows between two reports of progress.
 const TOLD_EVERY: u64 = 1000;
 
-/// What an account is called in an export: system accounts belong to no node there.
+/// The id of an account in an export, where system accounts belong to no node.
 pub fn account_in_export(owner: Option<Uuid>, currency: &str, name: &str) -> Uuid {
     match owner {
         Some(owner) => account_id::of_lot(owner, currency, name),

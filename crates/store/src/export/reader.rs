@@ -1,5 +1,5 @@
-//! Reads an export. Errors name the line. Rows may only be kept once the end was read: the checksum
-//! in the last line shows that the file is whole and unchanged.
+//! Reads an export. Errors name the line. The caller may keep the rows only after the end was read:
+//! the checksum in the last line shows that the file is complete and unchanged.
 
 use std::io::{BufRead, Read};
 
@@ -17,11 +17,11 @@ pub struct Reader<'a, R> {
     checksum: Sha256,
     line: Vec<u8>,
     line_number: u64,
-    /// How many tables were begun.
+    /// Number of tables begun.
     tables: usize,
     table_rows: u64,
     rows: u64,
-    /// A line that is no row of the table before.
+    /// A line that was read ahead and is not a row of the current table.
     ahead: Option<Json>,
 }
 
@@ -58,7 +58,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         Ok(reader)
     }
 
-    /// The next table, whose rows follow. None after the last line, which was found to be right.
+    /// The next table, whose rows follow. None after the last line, whose checksum was verified.
     pub fn table(&mut self) -> Result<Option<&'static Table>, StoreError> {
         let line = match self.ahead.take() {
             Some(line) => line,
@@ -79,7 +79,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         Ok(Some(table))
     }
 
-    /// The next row of the table, or none after its last.
+    /// The next row of the table; None after its last.
     pub fn row(&mut self) -> Result<Option<Vec<Value>>, StoreError> {
         if self.ahead.is_some() {
             return Ok(None);
@@ -106,7 +106,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         Ok(Some(values))
     }
 
-    /// How many rows were read.
+    /// The number of rows read.
     pub fn rows(&self) -> u64 {
         self.rows
     }

@@ -1,15 +1,14 @@
-//! What is in an export: every table and column that must not be lost, in an order in which rows
-//! come after the rows that they name.
+//! The contents of an export: every table and column that must not be lost, ordered so that rows
+//! come after the rows they refer to.
 //!
-//! Derived rows are left out: numbers of accounts (an export names an account by its owner,
-//! currency and name, see `account_in_export`), the index rows of usage, and the nodes.
+//! Derived rows are left out: row numbers of accounts (an export identifies an account by its
+//! owner, currency and name, see `account_in_export`), the index rows of usage, and the nodes.
 
-/// Rows of one kind.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
     pub name: &'static str,
     pub columns: &'static [Column],
-    /// The columns that rows are sorted by, first to last: no two rows are equal in them.
+    /// The columns that rows are sorted by, which identify a row.
     pub order: &'static [&'static str],
 }
 
@@ -19,7 +18,7 @@ pub struct Column {
     pub kind: ColumnKind,
 }
 
-/// What the cells of a column are, unless they are empty.
+/// The type of a column's cells, which may also be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// A UUID.

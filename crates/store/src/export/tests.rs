@@ -1,4 +1,4 @@
-//! Tests of the file, and of what is in it, with SQLite at both ends.
+//! Tests of the file and its contents, with SQLite at both ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn open(path: &Path) -> Sqlite {
     Sqlite::open(&Options::scratch(path)).unwrap()
 }
 
-/// Rows of each table.
+/// The number of rows in each table.
 fn rows(export: &[u8]) -> BTreeMap<&'static str, usize> {
     let mut untold = |_| {};
     let mut reader = Reader::begin(export, &mut untold).unwrap();
@@ -57,7 +57,7 @@ async fn a_copy_of_a_database_exports_the_same_bytes() {
         let copy = open(&copy);
         let (ours, theirs) = (String::from_utf8(export).unwrap(), exported(&copy).await);
         assert_eq!(ours, String::from_utf8(theirs).unwrap());
-        // What is not in exports follows from what is.
+        // Data that is not in exports is derived from what is.
         let recounted = ledger_evidence(&store).await;
         assert_eq!(recounted, ledger_evidence(&copy).await);
     }
@@ -123,7 +123,7 @@ async fn a_file_of_another_form_names_the_release_that_reads_it() {
     assert!(error.contains("format 2 of release 1.2.3"), "{error}");
 }
 
-/// Whoever adds a table or a column decides here whether it can be lost.
+/// When you add a table or a column, decide here if it is exported or derived.
 #[tokio::test]
 async fn every_column_of_every_table_is_exported_or_follows_from_others() {
     let derived: BTreeSet<&str> = [

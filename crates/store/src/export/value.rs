@@ -1,4 +1,4 @@
-//! One cell of an export, and how it is written in JSON.
+//! One cell of an export, and its JSON encoding.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,7 +42,7 @@ impl Value {
         })
     }
 
-    /// The text of a cell that has one.
+    /// The text of a text cell.
     pub fn text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),

@@ -14,14 +14,14 @@ pub struct Writer<'a, W> {
     to: W,
     tell: Teller<'a>,
     checksum: Sha256,
-    /// How many tables were begun.
+    /// Number of tables begun.
     tables: usize,
     table_rows: u64,
     rows: u64,
 }
 
 impl<'a, W: Write> Writer<'a, W> {
-    /// `release` is for people who ask which program can read it.
+    /// Starts an export. `release` is for people: the program version that wrote it.
     pub fn begin(to: W, release: &str, tell: Teller<'a>) -> Result<Writer<'a, W>, StoreError> {
         let checksum = Sha256::new();
         let mut writer = Writer { to, tell, checksum, tables: 0, table_rows: 0, rows: 0 };
@@ -29,7 +29,7 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(writer)
     }
 
-    /// The rows that follow are of this table. Tables come in the order of [`TABLES`].
+    /// Starts a table, whose rows follow. Tables come in the order of [`TABLES`].
     pub fn table(&mut self, table: &'static Table) -> Result<(), StoreError> {
         self.end_table();
         assert_eq!(TABLES.get(self.tables), Some(table), "tables come in their order");
@@ -48,7 +48,7 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(())
     }
 
-    /// Writes the last line, and tells how many rows there are.
+    /// Writes the last line. Returns the number of rows.
     pub fn finish(mut self) -> Result<u64, StoreError> {
         self.end_table();
         assert_eq!(self.tables, TABLES.len(), "every table is in an export");

@@ -1,4 +1,4 @@
-//! Queries about who may call: owners, their keys, and refusals by a rate limit.
+//! Queries for authentication: owners, their keys, and refusals by a rate limit.
 
 use credits::{KeyId, OwnerId};
 use domain::secret::SecretDigest;
@@ -12,7 +12,7 @@ use crate::wallet::WalletLink;
 pub trait AccessStore: Send + Sync {
     fn owner(&self, id: OwnerId) -> StoreFuture<'_, Option<Owner>>;
 
-    /// A wallet that is linked to an account finds the account.
+    /// Finds an owner by name. For a wallet that is linked to an account, returns the account.
     fn find_owner<'a>(&'a self, kind: OwnerKind, name: &'a str) -> StoreFuture<'a, Option<Owner>>;
 
     /// Owners of a kind by name, after the given name.
@@ -31,7 +31,7 @@ pub trait AccessStore: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'a, Vec<WalletLink>>;
 
-    /// The key behind a secret and its owner, whether or not the key still opens anything.
+    /// The key with a secret and its owner, even if the key is revoked or expired.
     fn find_key(&self, digest: SecretDigest) -> StoreFuture<'_, Option<(ApiKey, Owner)>>;
 
     fn key(&self, owner: OwnerId, key: KeyId) -> StoreFuture<'_, Option<ApiKey>>;

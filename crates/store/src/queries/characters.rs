@@ -9,21 +9,21 @@ use crate::character::{
 };
 
 pub trait CharacterStore: Send + Sync {
-    /// Those that a query asks for, with the ratings of the one who asks.
+    /// The characters that match a query, with the ratings by `asker`.
     fn characters(
         &self,
         query: CharacterQuery,
         asker: Option<OwnerId>,
     ) -> StoreFuture<'_, Vec<CharacterLine>>;
 
-    /// The character of a name in addresses, or of an id.
+    /// The character with this slug or id.
     fn character<'a>(
         &'a self,
         slug_or_id: &'a str,
         asker: Option<OwnerId>,
     ) -> StoreFuture<'a, Option<CharacterLine>>;
 
-    /// What it says; its picture is left out, and so are its words.
+    /// The content of a character, without its picture and words.
     fn character_content(&self, id: Uuid) -> StoreFuture<'_, Option<CharacterContent>>;
 
     fn character_picture<'a>(

@@ -6,26 +6,26 @@ use crate::claim::{Claim, ClaimCursor, ClaimId, ClaimSpan, ClaimState, CreditedS
 pub trait ClaimStore: Send + Sync {
     fn claim(&self, id: ClaimId) -> StoreFuture<'_, Option<Claim>>;
 
-    /// Claims that are neither credited nor failed, the oldest first.
+    /// Claims that are neither credited nor failed, oldest first.
     fn unfinished_claims(&self) -> StoreFuture<'_, Vec<Claim>>;
 
-    /// Claims of one state by the time of their last step, after a place: a page of them, which is
-    /// the last one if it is empty.
+    /// Claims of one state by the time of their last step, after a cursor: one page. An empty page
+    /// is the last.
     fn claims_changed(
         &self,
         span: ClaimSpan,
         beyond: Option<ClaimCursor>,
     ) -> StoreFuture<'_, Vec<Claim>>;
 
-    /// Claims in any state, or in one, the newest first.
+    /// Claims in any state, or in one, newest first.
     fn list_claims(&self, state: Option<ClaimState>, limit: usize) -> StoreFuture<'_, Vec<Claim>>;
 
-    /// Failed claims that money came for, the oldest first.
+    /// Failed claims whose money arrived, oldest first.
     fn received_claims(&self) -> StoreFuture<'_, Vec<Claim>>;
 
-    /// Credited claims that their chain does not show any more, the oldest first.
+    /// Credited claims that their chain no longer shows, oldest first.
     fn missing_claims(&self) -> StoreFuture<'_, Vec<Claim>>;
 
-    /// What was credited for claims, by network.
+    /// The sums credited for claims, by network.
     fn credited_claims(&self) -> StoreFuture<'_, Vec<CreditedSum>>;
 }

@@ -9,8 +9,8 @@ use crate::job::{JobCount, JobCursor, JobFilter, JobId, QueuedJob};
 pub trait JobStore: Send + Sync {
     fn job(&self, id: JobId) -> StoreFuture<'_, Option<QueuedJob>>;
 
-    /// The oldest job of each owner that can be taken up now, the oldest of these first: those
-    /// after a place, at most `limit`.
+    /// The oldest due job of each owner, the oldest of these first: those after a cursor, at most
+    /// `limit`.
     fn due_jobs(
         &self,
         now: Timestamp,
@@ -20,12 +20,12 @@ pub trait JobStore: Send + Sync {
 
     fn jobs(&self, filter: JobFilter) -> StoreFuture<'_, Vec<QueuedJob>>;
 
-    /// How many jobs of an owner have not ended.
+    /// The number of jobs of an owner that have not ended.
     fn open_jobs(&self, owner: OwnerId) -> StoreFuture<'_, u64>;
 
-    /// By the states in which jobs are open.
+    /// The number of open jobs by state.
     fn job_counts(&self) -> StoreFuture<'_, Vec<JobCount>>;
 
-    /// How long the last jobs of a model took, in milliseconds.
+    /// The durations of a model's last jobs, in milliseconds.
     fn job_timings<'a>(&'a self, model: &'a str) -> StoreFuture<'a, Vec<u64>>;
 }

@@ -1,4 +1,4 @@
-//! Queries about the files that jobs made.
+//! Queries about generated media.
 
 use moment::Timestamp;
 
@@ -8,9 +8,9 @@ use crate::media::{Media, MediaId};
 pub trait MediaRowStore: Send + Sync {
     fn media(&self, id: MediaId) -> StoreFuture<'_, Option<Media>>;
 
-    /// What is to be deleted now: its time is over, or it was begun before.
+    /// Media to delete now: it has expired, or its deletion was begun.
     fn media_to_delete(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, Vec<Media>>;
 
-    /// Those among these objects that somebody may still read, or that are being deleted.
+    /// The ids among `objects` that are stored or being deleted.
     fn known_media(&self, objects: Vec<MediaId>) -> StoreFuture<'_, Vec<MediaId>>;
 }

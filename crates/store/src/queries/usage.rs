@@ -11,7 +11,7 @@ use crate::usage::{
 pub trait UsageStore: Send + Sync {
     fn usage_page(&self, filter: UsageFilter, page: PageRequest) -> StoreFuture<'_, UsagePage>;
 
-    /// The rows after a place, oldest first, each with its own place.
+    /// The rows after a cursor, oldest first, each with its own cursor.
     fn usage_after(
         &self,
         filter: UsageFilter,

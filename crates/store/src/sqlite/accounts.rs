@@ -1,4 +1,4 @@
-//! The row numbers of accounts, remembered by the writer so that a charge need not look them up.
+//! A cache of the accounts' row numbers in the writer, so that a charge need not look them up.
 
 use credits::{Account, LotKey};
 use hashbrown::HashMap;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::error::StoreError;
 use crate::sqlite::writer::WriteError;
 
-/// Beyond this many the memory starts afresh; looking a number up again costs microseconds.
+/// Capacity of the cache, which is cleared when full; a lookup costs microseconds.
 const ACCOUNTS_REMEMBERED_MAX: usize = 100_000;
 
 #[derive(Debug, Default)]
@@ -17,8 +17,7 @@ pub(crate) struct AccountRows {
 }
 
 impl AccountRows {
-    /// The number of a lot that was opened, or of a system account, which is opened by its first
-    /// use.
+    /// The number of an open lot, or of a system account, which is created on its first use.
     pub(crate) fn number(
         &mut self,
         connection: &Connection,
@@ -78,7 +77,7 @@ impl AccountRows {
         Ok(())
     }
 
-    /// Numbers that were given out in a transaction that was undone mean nothing.
+    /// Clears the cache after a rollback, which makes new numbers invalid.
     pub(crate) fn forget(&mut self) {
         self.numbers.clear();
     }

@@ -1,4 +1,4 @@
-//! The audit trail: how rows are written and read.
+//! Reads and writes the rows of the audit trail.
 
 use rusqlite::{Connection, params};
 
@@ -14,7 +14,7 @@ pub(crate) fn add(connection: &Connection, entry: &AuditEntry) -> Result<(), Wri
     Ok(())
 }
 
-/// Tells what the store did by itself. It has no clock but the database's.
+/// Records an action of the store itself, with the database's clock, as the store has no other.
 pub(crate) fn record(
     connection: &Connection,
     action: &str,

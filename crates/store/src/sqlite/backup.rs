@@ -1,9 +1,9 @@
-//! Backups: a copy of all tables as of one moment, made while the service works.
+//! Backups: a copy of all tables as of one moment, made while the service runs.
 //!
-//! The copy is made by `VACUUM INTO`, which reads one state of the database however long it takes;
-//! writers go on, and what they write stays in the write-ahead log until it is done. A backup is
-//! marked in its header, so that it is never opened as a live database: beside the charge log and
-//! the write-ahead log of another one, those would be applied to it.
+//! The copy is made by `VACUUM INTO`, which reads one snapshot of the database however long it
+//! takes; writers continue, and their writes stay in the write-ahead log until it is done. A backup
+//! is marked in its header, so that it is never opened as a live database: the charge log and the
+//! write-ahead log of another database in the same directory would be applied to it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -22,17 +22,17 @@ use crate::sqlite::restore::RESTORED_FROM;
 use crate::sqlite::schema::APPLICATION_ID;
 use crate::sqlite::{audit, create_private};
 
-/// Marks a backup ("TolB"), where a database says "Toll".
+/// The application id of a backup ("TolB"); a live database has "Toll".
 const BACKUP_ID: i32 = 0x546F_6C42;
-/// Where in the file SQLite keeps that mark, and how long the header is.
+/// The offset of SQLite's application id in the file, and the length of the header.
 const APPLICATION_ID_AT: usize = 68;
 const HEADER_BYTES: usize = 100;
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// The setting in which a backup knows its time.
+/// The setting in a backup with the time it was made.
 const MADE_AT: &str = "backup_made_at";
 
-/// What a file is, by its header.
+/// The kind of a file, by its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Nothing,
@@ -55,7 +55,7 @@ pub(crate) fn kind_of(path: &Path) -> Result<Kind, StoreError> {
     Ok(if is_backup { Kind::Backup } else { Kind::Other })
 }
 
-/// Writes a backup of a database that this process owns. What is in the charge log must be posted.
+/// Writes a backup of a database that this process owns. The charge log must be posted before.
 pub(crate) fn write(database: &Path, to: &Path, at: Timestamp) -> Result<BackedUp, StoreError> {
     if kind_of(to)? != Kind::Nothing {
         return Err(StoreError::Unsuitable(format!(
@@ -97,7 +97,8 @@ fn mark(partial: &Path, at: Timestamp) -> rusqlite::Result<i64> {
     Ok(last_seq)
 }
 
-/// Makes a database of a backup that was put in its place. Refused beside files of another one.
+/// Turns a backup that was put at the database's path into a live database. Refused if files of
+/// another database are next to it.
 pub(crate) fn admit(path: &Path) -> Result<(), StoreError> {
     if kind_of(path)? != Kind::Backup {
         return Ok(());
@@ -116,7 +117,7 @@ pub(crate) fn admit(path: &Path) -> Result<(), StoreError> {
     take_in(path).map_err(refusal)
 }
 
-/// One transaction, so that it is either a backup still or a database.
+/// Runs in one transaction, so that the file is always either a backup or a database.
 fn take_in(path: &Path) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -126,7 +127,7 @@ fn take_in(path: &Path) -> rusqlite::Result<()> {
             .query_row("SELECT value FROM setting WHERE name = ?1", [MADE_AT], |row| row.get(0))?;
     let rename = "UPDATE OR REPLACE setting SET name = ?2 WHERE name = ?1";
     transaction.execute(rename, [MADE_AT, RESTORED_FROM])?;
-    // A log that was written before the backup was made, or after, is none of its.
+    // Any existing log file belongs to another generation, and is ignored.
     let begin = "UPDATE charge_log_generation SET generation = random() & 0x3FFFFFFFFFFFFFFF";
     transaction.execute(begin, [])?;
     let detail = format!("from a backup of {}", String::from_utf8_lossy(&made_at));
@@ -135,7 +136,7 @@ fn take_in(path: &Path) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Whether a file has anything in it that could be taken for part of a database.
+/// True if a file has content that would be taken for part of a database.
 fn holds_anything(path: &Path) -> Result<bool, StoreError> {
     let bytes = read_all(path).map_err(|error| failed(path, &error))?;
     let is_charge_log = path.to_string_lossy().ends_with("-charges");
@@ -148,7 +149,7 @@ pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Has a file on disk, and says how long it is.
+/// Syncs a file to disk, and returns its length.
 pub(crate) fn sync(path: &Path) -> Result<u64, StoreError> {
     let synced = File::open(path).and_then(|file| {
         file.sync_all()?;
@@ -157,7 +158,7 @@ pub(crate) fn sync(path: &Path) -> Result<u64, StoreError> {
     synced.map_err(|error| failed(path, &error))
 }
 
-/// Has the name of a file on disk.
+/// Syncs the directory entry of a file to disk.
 pub(crate) fn sync_directory(of: &Path) -> Result<(), StoreError> {
     let directory = of.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));

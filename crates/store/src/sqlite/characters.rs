@@ -1,4 +1,4 @@
-//! Characters: how rows are written and read.
+//! Reads and writes the rows of characters.
 
 mod listing;
 
@@ -16,7 +16,7 @@ use crate::sqlite::writer::WriteError;
 
 pub(crate) use listing::list;
 
-/// Of [`line_at`].
+/// The columns for [`line_at`].
 const COLUMNS: &str = "c.id, c.slug, c.name, c.description, c.author, c.tags, c.adult, c.featured, \
     c.pro, c.web_enabled, c.model, c.created_ms, c.updated_ms, c.imports, c.rating_count, \
     c.rating_sum, (SELECT rating FROM character_review WHERE character = c.seq AND owner = ?1)";
@@ -88,7 +88,7 @@ fn add_words(
     Ok(())
 }
 
-/// Everything of it but its numbers; a picture only where there is a new one.
+/// Changes everything but the counters; the picture only if there is a new one.
 fn change(
     connection: &Connection,
     character: &Character,
@@ -134,7 +134,7 @@ fn remove(connection: &Connection, id: Uuid) -> Result<(), WriteError> {
     if removed == 1 { Ok(()) } else { Err(missing()) }
 }
 
-/// In place of the account's first, whose share of the sums goes with it.
+/// Replaces the account's earlier review, and its share of the sums.
 fn put_review(connection: &Connection, review: &Review) -> Result<(), WriteError> {
     let seq = seq(connection, review.character)?.ok_or_else(missing)?;
     let owner = review.owner.0.as_bytes();
@@ -156,7 +156,7 @@ fn put_review(connection: &Connection, review: &Review) -> Result<(), WriteError
     Ok(())
 }
 
-/// Counts an account once. One that is gone is not counted.
+/// Counts an account once. No effect if the character was deleted.
 fn note_use(
     connection: &Connection,
     (character, owner): (Uuid, OwnerId),

@@ -1,4 +1,4 @@
-//! Claims of wallet payments: how rows are written and read.
+//! Reads and writes the rows of wallet payments' claims.
 
 use credits::EntryId;
 use moment::Timestamp;
@@ -16,7 +16,7 @@ const COLUMNS: &str = "id, network, asset, payer, nonce, pay_to, units, payment,
      transaction_id, raw, sequence, since_block, reason, credited_nano, entry, created_ms, \
      changed_ms, sent_ms, replaced";
 
-/// Adds a claim, or takes up one that failed. Any other that is there is a duplicate.
+/// Adds a claim, or reopens one that failed. In any other state it is a duplicate.
 pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), WriteError> {
     let sql = "INSERT INTO claim (id, network, asset, payer, nonce, pay_to, units, payment, state, \
                created_ms, changed_ms) \
@@ -44,8 +44,8 @@ pub(crate) fn open(connection: &Connection, claim: &Claim) -> Result<(), WriteEr
     Err(WriteError::Refused(StoreError::Duplicate("this payment is claimed".to_owned())))
 }
 
-/// Takes a step from the state that its taker has seen. What happened meanwhile stands: a claim
-/// that was sent since is not failed by somebody who saw it before.
+/// Takes a step from the state in which the caller read the claim. A step from an outdated state is
+/// refused: a claim that was sent since is not failed by a task that read it before.
 pub(crate) fn advance(
     connection: &Connection,
     (id, from): (ClaimId, ClaimState),
@@ -162,8 +162,8 @@ pub(crate) fn note_found(connection: &Connection, id: ClaimId) -> Result<(), Wri
     Ok(())
 }
 
-/// In the order of the last step, and after a place in it: there is an index for each state that is
-/// asked for, which the query must name.
+/// Claims ordered by their last step, after a cursor. The state is written into the SQL, because
+/// each queried state has its own partial index.
 pub(crate) fn changed_within(
     connection: &Connection,
     span: ClaimSpan,
@@ -175,7 +175,7 @@ pub(crate) fn changed_within(
          AND (?2, ?3) < (changed_ms, id) ORDER BY changed_ms, id LIMIT ?4"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    // Without a place, it begins behind every claim of the moment before.
+    // Without a cursor, starts after every claim of the time `after`.
     let last_of_all = ClaimCursor { changed: span.after, id: ClaimId([0xFF; 20]) };
     let ClaimCursor { changed, id } = beyond.unwrap_or(last_of_all);
     statement

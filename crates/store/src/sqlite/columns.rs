@@ -1,4 +1,4 @@
-//! Columns of a row as values of ours; a value that is none of ours is an error, not a guess.
+//! Converts columns of a row; an unknown value is an error.
 
 use moment::Timestamp;
 use money::{Nano, Per, Price};
@@ -35,7 +35,7 @@ pub(crate) fn nano_or_none(row: &Row<'_>, column: usize) -> rusqlite::Result<Opt
     Ok(nanos.map(Nano::from_nanos))
 }
 
-/// A name that one of our enums knows.
+/// Parses a name with `parse`; an unknown name is an error.
 pub(crate) fn parsed<T>(
     row: &Row<'_>,
     column: usize,

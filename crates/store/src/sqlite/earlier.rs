@@ -1,8 +1,8 @@
-//! For tests: the database as an earlier release left it.
+//! For tests: turns a database into that of an earlier release.
 
 use rusqlite::Connection;
 
-/// What takes each migration back, the latest first. A new migration adds its line.
+/// SQL that reverts each migration, the latest first. Add a line for each new migration.
 const UNDONE: [(i64, &str); 10] = [
     (21, "ALTER TABLE api_key DROP COLUMN is_operator"),
     (20, "DROP TRIGGER audit_counted; DROP TABLE audit_count"),

@@ -5,7 +5,7 @@ use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
 
 use crate::error::StoreError;
 
-/// The error as callers see it.
+/// Converts an error for callers.
 pub(crate) fn refusal(error: rusqlite::Error) -> StoreError {
     let rusqlite::Error::SqliteFailure(failure, message) = &error else {
         return StoreError::Failed(error.to_string());
@@ -21,9 +21,9 @@ pub(crate) fn refusal(error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// Whether the file can no longer be trusted. After a failed fsync the kernel may have dropped
-/// the pages that were not written, and a later fsync would report success all the same; the only
-/// safe continuation is to start again from what is on disk.
+/// True if the file can no longer be trusted. After a failed fsync the kernel may have dropped the
+/// unwritten pages, and a later fsync would still report success; the only safe continuation is a
+/// restart from the state on disk.
 pub(crate) fn is_fatal(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

@@ -1,4 +1,4 @@
-//! Reads everything out of a database, for another kind of store.
+//! Exports a database, for another kind of store.
 
 use std::io::Write;
 
@@ -14,10 +14,10 @@ use crate::sqlite::errors::refusal;
 use crate::write::Group;
 
 impl Sqlite {
-    /// Everything that was acknowledged, as of one moment. Nobody else should write meanwhile: what
-    /// they write is in this database alone.
+    /// Exports everything that was acknowledged, as of one moment. No other process should write
+    /// meanwhile: its writes would be in this database only.
     pub async fn export<W: Write>(&self, mut to: Writer<'_, W>) -> Result<u64, StoreError> {
-        // What is in the charge log is posted before a group of nothing is written.
+        // Posts the charge log: an empty group is written after it.
         self.queue.push(Group::default()).await?;
         let mut connection = Connection::open(&self.path).map_err(refusal)?;
         name_accounts(&connection).map_err(refusal)?;
@@ -35,7 +35,7 @@ impl Sqlite {
     }
 }
 
-/// Gives SQL the function `account_in_export`.
+/// Registers the SQL function `account_in_export`.
 pub(crate) fn name_accounts(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("account_in_export", 3, flags, |arguments| {
@@ -52,14 +52,14 @@ fn select(table: &Table) -> String {
     format!("SELECT {} FROM {} ORDER BY {order}", columns.join(", "), table.name)
 }
 
-/// A column as an export has it.
+/// The SQL expression for a column of the export.
 fn expression(table: &Table, Column { name, .. }: &Column) -> String {
     match (table.name, *name) {
         ("transfer", "debit" | "credit") | ("job_hold_leg", "account") => format!(
             "(SELECT account_in_export(account.owner, account.currency, account.name) \
              FROM account WHERE account.id = {name})"
         ),
-        // A wallet has no key.
+        // Usage of a wallet has an empty key.
         ("usage_daily", "key") => "CASE length(key) WHEN 0 THEN zeroblob(16) ELSE key END".into(),
         _ => (*name).to_owned(),
     }

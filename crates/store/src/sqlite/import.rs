@@ -12,12 +12,11 @@ use crate::sqlite::errors::refusal;
 use crate::sqlite::export::name_accounts;
 use crate::sqlite::{create_private, schema};
 
-/// Makes a database of an export, in a file that is not there yet and that is of no use after an
-/// error. Returns the number of rows.
+/// Imports into a new file, which must be deleted after an error. Returns the number of rows.
 pub fn import<R: BufRead>(mut from: Reader<'_, R>, path: &Path) -> Result<u64, StoreError> {
     create_private(path)?;
     let mut connection = Connection::open(path).map_err(refusal)?;
-    // The file counts once it was synced and put in its place.
+    // The caller syncs the file before it moves it to its place.
     connection.pragma_update(None, "synchronous", "OFF").map_err(refusal)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(refusal)?;
     name_accounts(&connection).map_err(refusal)?;
@@ -42,7 +41,8 @@ pub fn import<R: BufRead>(mut from: Reader<'_, R>, path: &Path) -> Result<u64, S
     Ok(from.rows())
 }
 
-/// Rows come as triggers have left them. What makes the triggers again is returned.
+/// Drops the triggers, because the imported rows already include their effects. Returns the SQL
+/// that recreates them.
 fn take_triggers_away(transaction: &Transaction<'_>) -> rusqlite::Result<String> {
     let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid";
     let mut statement = transaction.prepare(sql)?;
@@ -54,7 +54,7 @@ fn take_triggers_away(transaction: &Transaction<'_>) -> rusqlite::Result<String>
     Ok(triggers.into_iter().map(|(_, sql)| sql + ";\n").collect())
 }
 
-/// Which number each account got here, to be found by what it is called in exports.
+/// Creates the table that maps account ids of the export to row numbers.
 fn number_accounts(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(
         "CREATE TEMP TABLE account_number (id BLOB PRIMARY KEY, number INTEGER NOT NULL) \
@@ -85,7 +85,7 @@ fn insert(table: &Table) -> String {
     format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), values.join(", "))
 }
 
-/// The value of a column, from the cell with this number.
+/// The SQL expression for a column, from the parameter with this number.
 fn expression(table: &Table, column: &Column, cell: usize) -> String {
     match (table.name, column.name) {
         ("transfer", "debit" | "credit") | ("job_hold_leg", "account") => {

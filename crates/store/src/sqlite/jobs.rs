@@ -1,4 +1,4 @@
-//! Queued work: how rows are written and read.
+//! Reads and writes the rows of queued jobs.
 
 use credits::{KeyId, OwnerId};
 use moment::Timestamp;
@@ -144,7 +144,8 @@ fn end(
     connection.prepare_cached(sql)?.execute(values)
 }
 
-/// Ids of jobs are in the order of time, so the oldest go first.
+/// Stores the duration of a job and deletes the oldest of its model. Ids of jobs are in order of
+/// time.
 fn remember_time(connection: &Connection, job: JobId, took_ms: u64) -> rusqlite::Result<()> {
     let sql = "INSERT INTO job_timing (model, job, took_ms) \
                SELECT model, id, ?2 FROM job WHERE id = ?1";
@@ -156,7 +157,7 @@ fn remember_time(connection: &Connection, job: JobId, took_ms: u64) -> rusqlite:
     Ok(())
 }
 
-/// A job whose media is still there stays: it is the way to it.
+/// Deletes ended jobs, except those whose media still exists: the row is needed to find it.
 fn drop_ended(
     connection: &Connection,
     before: Timestamp,
@@ -185,7 +186,8 @@ pub(crate) fn job(connection: &Connection, id: JobId) -> rusqlite::Result<Option
     connection.prepare_cached(&sql)?.query_row([id.0.as_bytes()], job_at).optional()
 }
 
-/// Goes from owner to owner through the index, so that one owner's thousands cost nobody anything.
+/// Iterates over the owners through the index, so that one owner's thousands of jobs do not slow
+/// down others.
 pub(crate) fn due(
     connection: &Connection,
     now: Timestamp,

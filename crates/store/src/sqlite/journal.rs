@@ -1,4 +1,4 @@
-//! Reads the journal back.
+//! Reads the journal.
 
 use credits::{
     Account, EntryId, KeyId, KeyStamp, LotKey, LotTag, OwnerId, SystemAccount, SystemKind,
@@ -39,7 +39,7 @@ pub(crate) fn is_recorded(connection: &Connection, entry: EntryId) -> rusqlite::
     connection.prepare_cached(sql)?.query_row([entry.0.as_bytes()], |row| row.get(0))
 }
 
-/// The codes are written out, because the indexes on these rows are found by them.
+/// The codes are literals, because the partial indexes on these rows need them.
 pub(crate) const GIVEN_CREDIT: &str = "\
     SELECT coalesce((SELECT sum(amount) FROM transfer WHERE credit = account.id AND code <= 3 \
                      AND code = 2), 0) \
@@ -58,7 +58,7 @@ pub(crate) fn given_credit(
     Ok(given.optional()?.unwrap_or_default())
 }
 
-/// An account from its owner, currency and name, which stand in three neighbouring columns.
+/// Reads an account from three adjacent columns: owner, currency and name.
 pub(crate) fn account_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Account> {
     let owner = id_or_none(row, first)?.map(OwnerId);
     let currency = parsed(row, first + 1, Currency::from_name)?;

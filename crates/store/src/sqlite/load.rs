@@ -1,4 +1,4 @@
-//! Reads the materialised state: what a start needs, and what verification compares.
+//! Reads the stored sums: those that a start needs, and those that verification compares.
 
 use credits::{
     Account, AllowanceRow, Columns, HeldKey, HoldId, JobHold, KeyId, KeySpendRow, KeyStamp,
@@ -12,7 +12,7 @@ use crate::names::allowance;
 use crate::sqlite::columns::{id, id_or_none, nano, nano_or_none, parsed, time, time_or_none};
 use crate::sqlite::journal::account_at;
 
-/// Closed lots are left out, so that a start does not slow down with the number of past days.
+/// Excludes closed lots, so that a start does not slow down with the number of past days.
 pub(crate) fn open_books(connection: &Connection) -> rusqlite::Result<Books> {
     read_all(connection, "WHERE is_closed = 0")
 }
@@ -21,7 +21,7 @@ pub(crate) fn trial_balance(connection: &Connection) -> rusqlite::Result<Books> 
     read_all(connection, "")
 }
 
-/// The accounts alone. Those that were closed are read only if the journal has moved them since.
+/// Reads the accounts only. Closed ones are included only if the journal has moved them since.
 pub(crate) fn changed_books(connection: &Connection, after_seq: i64) -> rusqlite::Result<Books> {
     let mut books = Books { last_seq: last_seq(connection)?, ..Books::default() };
     read_accounts(connection, "WHERE is_closed = 0", &mut books)?;

@@ -1,4 +1,5 @@
-//! One process owns a database: a lock file beside it says so, and dies with the process.
+//! Ensures that one process owns a database, by a lock on a file next to it, which ends with the
+//! process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Read;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
-/// The lock is held for as long as this value lives.
+/// Holds the lock until dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -37,12 +38,13 @@ impl Lock {
 /// Longer than the path of any directory.
 const HOLDER_BYTES_MAX: u64 = 16 * 1024;
 
-/// Writes into the lock file who holds it, for the error message of the next process that tries.
+/// Writes the holder's data directory into the lock file, for the error message of the next process
+/// that tries.
 pub fn note_holder(database: &Path, data_dir: &Path) -> std::io::Result<()> {
     std::fs::write(beside(database), data_dir.as_os_str().as_encoded_bytes())
 }
 
-/// The data directory of the process that noted itself last; none if nobody did.
+/// The data directory of the process that last wrote it into the lock file, if any.
 pub fn holder(database: &Path) -> Option<PathBuf> {
     let mut text = String::new();
     let file = File::open(beside(database)).ok()?;

@@ -1,4 +1,4 @@
-//! What jobs made: how rows are written and read.
+//! Reads and writes the rows of generated media.
 
 use credits::OwnerId;
 use moment::Timestamp;

@@ -63,40 +63,40 @@ mod earlier;
 #[cfg(test)]
 mod tests;
 
-/// What the log file is cut back to after it was moved.
+/// Size that the write-ahead log is truncated to after a checkpoint.
 const LOG_BYTES_KEPT: i64 = 64 * 1024 * 1024;
 const WRITER_CACHE_KIB: i64 = 32 * 1024;
 const WRITER_STATEMENTS_CACHED: usize = 64;
 
-/// How to open a database.
+/// Settings for opening a database.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub path: PathBuf,
     pub durability: Durability,
-    /// Questions that run side by side; more wait.
+    /// Concurrent queries; further ones wait.
     pub readers: usize,
-    /// The database is full at this size even if its disk is not.
+    /// Maximum size of the database, at which writes fail as on a full disk.
     pub bytes_max: u64,
 }
 
 impl Options {
-    /// Nothing acknowledged is lost, whatever happens to the process or to the power.
+    /// Settings with which nothing acknowledged is lost, even if the process or the power fails.
     pub fn durable(path: impl Into<PathBuf>) -> Options {
         Options { path: path.into(), durability: Durability::Full, readers: 4, bytes_max: 1 << 42 }
     }
 
-    /// For tests: quick to open, and safe only while the machine stays up.
+    /// Settings for tests: quick to open, and safe only while the machine stays up.
     pub fn scratch(path: impl Into<PathBuf>) -> Options {
         Options { durability: Durability::Off, readers: 2, ..Options::durable(path) }
     }
 }
 
-/// When a commit is done.
+/// The point at which a commit completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Once it is on disk.
+    /// When it is on disk.
     Full,
-    /// Once the operating system has it.
+    /// When the operating system has it.
     Off,
 }
 
@@ -111,13 +111,14 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens or creates the database, brings its schema up to date, and posts what a crash has left
+    /// Opens or creates the database, migrates its schema, and posts the charges that a crash left
     /// in the charge log.
     pub fn open(options: &Options) -> Result<Sqlite, StoreError> {
         Sqlite::open_with(options, QUIET)
     }
 
-    /// Charges in the log wait until nothing came for `quiet`, unless somebody asks for them.
+    /// Logged charges are posted after `quiet` without new groups, or earlier if a query needs
+    /// them.
     fn open_with(options: &Options, quiet: Duration) -> Result<Sqlite, StoreError> {
         let lock = Lock::take(&options.path)?;
         partial_backup::remove_left_over(&options.path)?;
@@ -147,7 +148,7 @@ impl Sqlite {
         Box::pin(Arc::clone(&self.readers).ask(query))
     }
 
-    /// Asks what charges have a part in: those that were acknowledged are in their tables first.
+    /// Runs a query on tables that charges change: acknowledged charges are posted first.
     fn ask_posted<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -156,7 +157,7 @@ impl Sqlite {
         let readers = Arc::clone(&self.readers);
         Box::pin(async move {
             if pending.is_any() {
-                // A group of nothing is no charge, so the log is posted before it.
+                // An empty group is not a charge, so the log is posted before it.
                 queue.push(Group::default()).await?;
             }
             readers.ask(query).await
@@ -164,7 +165,7 @@ impl Sqlite {
     }
 }
 
-/// Waits for what was handed in before the lock is let go.
+/// Waits until all groups that were handed in are written, and then releases the lock.
 impl Drop for Sqlite {
     fn drop(&mut self) {
         self.queue.close();
@@ -187,7 +188,7 @@ impl Store for Sqlite {
     fn backup<'a>(&'a self, to: &'a Path, at: Timestamp) -> StoreFuture<'a, BackedUp> {
         let (from, to) = (self.path.clone(), to.to_owned());
         Box::pin(async move {
-            // What is in the charge log is posted before a group of nothing is written.
+            // Posts the charge log: an empty group is written after it.
             self.queue.push(Group::default()).await?;
             let written = tokio::task::spawn_blocking(move || backup::write(&from, &to, at)).await;
             written.map_err(|error| StoreError::Failed(error.to_string()))?
@@ -200,8 +201,8 @@ impl Store for Sqlite {
     }
 }
 
-/// Only the user who runs the service may read balances and the digests of keys. SQLite gives the
-/// files beside the database the same permissions.
+/// Creates the file so that only the user who runs the service may read balances and key digests.
+/// SQLite gives the files next to it the same permissions.
 fn create_private(path: &Path) -> Result<(), StoreError> {
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create(true);
@@ -232,7 +233,7 @@ fn open_writer(options: &Options) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Where the database of a data directory lies.
+/// The path of the database in a data directory.
 pub fn database_in(data_dir: &Path) -> PathBuf {
     data_dir.join("tollgate.db")
 }

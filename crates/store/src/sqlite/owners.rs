@@ -1,4 +1,4 @@
-//! Owners, their keys, settings and refusals by rate limits: how rows are written and read.
+//! Reads and writes the rows of owners, their keys, settings and refusals by rate limits.
 
 use credits::{KeyId, LimitPeriod, OwnerId};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -54,7 +54,7 @@ pub(crate) fn freeze(
     one_row(changed, "there is no such owner")
 }
 
-/// Counts and adds in one step, so that two callers cannot both take the last place.
+/// Counts and adds in one step, so that two callers cannot both take the last slot.
 pub(crate) fn add_key(
     connection: &Connection,
     key: &ApiKey,
@@ -167,7 +167,7 @@ pub(crate) fn add_limit_hit(connection: &Connection, hit: &LimitHit) -> Result<(
     Ok(())
 }
 
-/// Adds a setting; one that is there already is not overwritten.
+/// Adds a setting; an existing one is a duplicate.
 pub(crate) fn add_setting(
     connection: &Connection,
     name: &str,
@@ -335,7 +335,7 @@ pub(crate) fn mend_time(connection: &Connection, at: Timestamp) -> Result<(), Wr
              WHERE kind = 'BUNDLED_MONTHLY' AND ?1 < opened_period",
             at.month(),
         ),
-        // What is set from now on comes after it.
+        // Changes made from now on come after it.
         ("UPDATE allowance_change SET at_ms = ?1 WHERE ?1 < at_ms", at.ms()),
     ];
     for (sql, present) in periods {

@@ -1,7 +1,8 @@
-//! Notes of backups that are being written, so that what a killed process left is removed.
+//! Notes of backups in progress, so that the files of a killed process are removed.
 //!
-//! A backup is written wherever the operator says, so the next start could not know where to look.
-//! Beside the database lies one note for each backup under way, with the name of its file.
+//! A backup is written to a path that the operator chooses, so the next start could not know where
+//! to look. For each backup in progress there is one note next to the database, with the path of
+//! its file.
 
 use std::fs;
 use std::io::Write;
@@ -13,17 +14,17 @@ use crate::error::StoreError;
 use crate::sqlite::backup::{failed, sync_directory, with_ending};
 
 const NOTE_ENDING: &str = "-backup-";
-/// How the file of an unfinished backup ends.
+/// The suffix of an unfinished backup's file.
 pub(crate) const PARTIAL_ENDING: &str = ".partial";
 
-/// A backup under way. Removes its file and its note when it is dropped, finished or not.
+/// A backup in progress. Dropping it removes its partial file and its note.
 pub(crate) struct PartialBackup {
     note: PathBuf,
     partial: PathBuf,
 }
 
 impl PartialBackup {
-    /// Notes durably that `to` is being written, before anything of it is.
+    /// Writes the note durably, before the backup file is created.
     pub(crate) fn begin(database: &Path, to: &Path) -> Result<PartialBackup, StoreError> {
         let partial = with_ending(to, PARTIAL_ENDING);
         let digest = Sha256::digest(partial.as_os_str().as_encoded_bytes());
@@ -46,7 +47,7 @@ impl PartialBackup {
 
     fn remove_files(&self) {
         for file in [self.partial.clone(), with_ending(&self.partial, "-journal")] {
-            // Not there is as good as removed.
+            // A missing file is fine.
             let _ = fs::remove_file(file);
         }
     }
@@ -59,7 +60,8 @@ impl Drop for PartialBackup {
     }
 }
 
-/// Removes what backups left whose process was killed. The database must be locked by this process.
+/// Removes the files of backups whose process was killed. This process must hold the database's
+/// lock.
 pub(crate) fn remove_left_over(database: &Path) -> Result<(), StoreError> {
     let directory = database.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
@@ -67,7 +69,7 @@ pub(crate) fn remove_left_over(database: &Path) -> Result<(), StoreError> {
     let prefix = format!("{}{NOTE_ENDING}", name.to_string_lossy());
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        // There is no database yet.
+        // The directory does not exist yet.
         Err(_) => return Ok(()),
     };
     for entry in entries {
@@ -101,7 +103,7 @@ mod tests {
         let begun = PartialBackup::begin(&database, &to).unwrap();
         fs::write(begun.path(), "half").unwrap();
         fs::write(with_ending(begun.path(), "-journal"), "its journal").unwrap();
-        // A killed process drops nothing.
+        // A killed process runs no destructors.
         std::mem::forget(begun);
         drop(Sqlite::open(&Options::scratch(&database)).unwrap());
         let left: Vec<_> = fs::read_dir(elsewhere.path()).unwrap().flatten().collect();

@@ -1,4 +1,4 @@
-//! Puts the rows of a group into the transaction that is under way.
+//! Writes the rows of a group in the current transaction.
 
 use credits::{Account, HoldId, JobHold, Leg, Record, Transfer};
 use moment::Timestamp;
@@ -22,7 +22,7 @@ use crate::sums::Sums;
 use crate::usage::{PRUNED_BEFORE_DAY, UsageRow};
 use crate::write::{Group, Write};
 
-/// What the writer remembers from one transaction to the next.
+/// The writer's caches, kept between transactions.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     accounts: AccountRows,
@@ -30,7 +30,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// What was learnt in a transaction that was undone means nothing.
+    /// Clears the caches after a rollback.
     pub(crate) fn forget(&mut self) {
         self.accounts.forget();
         self.tail.forget();
@@ -41,7 +41,7 @@ pub(crate) struct Posting<'batch> {
     connection: &'batch Connection,
     memory: &'batch mut Memory,
     sums: Sums<'batch, i64>,
-    /// The two statements that every charge runs, looked up once for all of a batch.
+    /// The two statements that every charge runs, looked up once per batch.
     add_transfer: CachedStatement<'batch>,
     add_usage: CachedStatement<'batch>,
 }
@@ -76,12 +76,12 @@ impl<'batch> Posting<'batch> {
         Ok(())
     }
 
-    /// Writes the sums that were gathered. Without this nothing that was added is complete.
+    /// Writes the accumulated sums. Without this the added rows are incomplete.
     pub(crate) fn finish(self) -> Result<(), WriteError> {
         self.finish_with(&mut || Ok(()))
     }
 
-    /// The same, with something to do between the rows, which may be many.
+    /// Like `finish`, and calls `between` among the rows, which may be many.
     pub(crate) fn finish_with(
         self,
         between: &mut dyn FnMut() -> Result<(), WriteError>,
@@ -311,7 +311,7 @@ fn add_usage(
     Ok(())
 }
 
-/// Rows were added in the order of time, so the oldest are the first.
+/// Deletes the oldest rows, which have the lowest sequence numbers.
 fn prune_usage(
     connection: &Connection,
     before_day: i64,

@@ -1,4 +1,4 @@
-//! The groups that wait for the writer, in the order in which they were handed in.
+//! The queue of groups for the writer, in the order in which they were handed in.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,17 +11,17 @@ use tokio::sync::oneshot;
 use crate::error::StoreError;
 use crate::write::Group;
 
-/// The writer drains everything at once, so a queue this long means a disk that has stopped.
+/// The writer drains everything at once, so a queue this long means that the disk has stopped.
 pub(crate) const QUEUED_GROUPS_MAX: usize = 65_536;
 
-/// A `std::sync::Mutex`, because pushing must not wait for anything but another push: the ledger
-/// pushes while it holds its own lock, so that the journal has the order of the decisions.
+/// A `std::sync::Mutex`, because a push must wait for nothing but another push: the ledger pushes
+/// while it holds its own lock, so that the journal has the order of its decisions.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
     filled: Condvar,
-    /// Waking costs a system call, so it is left out where nobody sleeps. Set under the lock, by
-    /// the writer, and cleared by the task that wakes it.
+    /// Set by the writer, under the lock, before it sleeps, and cleared by the task that wakes it.
+    /// Waking costs a system call, which is skipped while the writer is awake.
     is_writer_asleep: AtomicBool,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Waiting {
     pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
 }
 
-/// What the writer got.
+/// The result of taking from the queue.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     Groups,
-    /// Nothing came in time.
+    /// The wait timed out.
     Nothing,
     /// The queue is closed and empty.
     End,
@@ -49,8 +49,8 @@ pub(crate) enum Taken {
 
 type Outcome = Result<(), StoreError>;
 
-/// A group in the queue. The writer is woken when this is first polled, or dropped. So
-/// pushing under a lock takes well under a microsecond, and the wake happens after the unlock.
+/// A group in the queue. The writer is woken when this is first polled, or dropped. So a push under
+/// a lock takes well under a microsecond, and the wake-up happens after the unlock.
 #[derive(Debug)]
 pub(crate) struct Pushed {
     queue: Arc<Queue>,
@@ -78,8 +78,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for work, without or with a time limit, and takes all of it, leaving `emptied` in its
-    /// place so that the list need not grow anew while others wait to push.
+    /// Waits for groups, up to `wait_max` if given, and takes all of them. Swaps in `emptied`, so
+    /// that the new list need not grow while pushes wait.
     pub(crate) fn take(&self, emptied: &mut Vec<Waiting>, wait_max: Option<Duration>) -> Taken {
         let mut state = self.lock();
         loop {
@@ -105,7 +105,7 @@ impl Queue {
         }
     }
 
-    /// Takes what waits now, if anything does. `emptied` is left in its place.
+    /// Takes the waiting groups without blocking, if any. Swaps in `emptied`.
     pub(crate) fn take_now(&self, emptied: &mut Vec<Waiting>) {
         let mut state = self.lock();
         if !state.waiting.is_empty() {
@@ -113,13 +113,13 @@ impl Queue {
         }
     }
 
-    /// No more groups are taken in; those that wait are still written.
+    /// Refuses further groups; those that wait are still written.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.filled.notify_one();
     }
 
-    /// Forgets what waits, which tells each waiter that the store is closed.
+    /// Drops the waiting groups, whose futures then resolve to [`StoreError::Closed`].
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -130,12 +130,13 @@ impl Queue {
         self.lock().waiting.len()
     }
 
-    /// The flag was set under the lock that the push took afterwards, so a writer that fell asleep
-    /// before the push is seen here, and one that falls asleep after it has seen the group.
+    /// Wakes the writer if it sleeps. The flag was set under the lock that the push took
+    /// afterwards, so a writer that fell asleep before the push is seen here, and one that falls
+    /// asleep after it has seen the group.
     ///
-    /// The writer sets the flag before it sleeps. Whoever clears it in between, because of a group
-    /// that was taken long ago, would wake nobody, and no later push would either: the lock is free
-    /// only once the writer can be woken.
+    /// The writer sets the flag before it sleeps. A task that cleared it in between, for a group
+    /// that was taken long ago, would wake no thread, and no later push would either. Taking the
+    /// lock prevents that: it is free only once the writer can be woken.
     fn wake_writer(&self) {
         let is_asleep = self.is_writer_asleep.load(Ordering::SeqCst);
         if is_asleep && self.is_writer_asleep.swap(false, Ordering::SeqCst) {
@@ -190,7 +191,7 @@ mod tests {
     const ROUNDS: usize = 200_000;
     const ANSWER_MAX: Duration = Duration::from_secs(5);
 
-    /// A task may tell the writer of a group that was taken long ago, just as the writer falls
+    /// A task may wake the writer for a group that was taken long ago, just as the writer falls
     /// asleep.
     #[test]
     fn a_late_word_does_not_keep_the_writer_asleep() {

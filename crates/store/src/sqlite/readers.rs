@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use crate::error::StoreError;
 use crate::sqlite::errors::refusal;
 
-/// Pages of history kept in memory by each reader, in KiB.
+/// Page cache of each reader, in KiB.
 const CACHE_KIB: i64 = 4096;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Readers {
         Ok(Readers { path: path.to_owned(), idle: Mutex::new(idle), free })
     }
 
-    /// Asks on a thread that may block. The whole query sees one state of the database.
+    /// Runs a query on a blocking thread. The whole query sees one snapshot of the database.
     pub(crate) async fn ask<T: Send + 'static>(
         self: Arc<Readers>,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -51,7 +51,7 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
             Some(connection) => Ok(connection),
-            // A query that panicked took its connection with it.
+            // A query that panicked dropped its connection.
             None => open_reader(&self.path),
         }
     }

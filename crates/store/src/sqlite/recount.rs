@@ -1,7 +1,6 @@
-//! Counts the rows of usage and compares the stored sums with the result.
+//! Counts the usage rows and compares them with the stored sums.
 //!
-//! What was pruned cannot be counted, so each query begins with the first day of which all rows are
-//! there.
+//! Pruned rows cannot be counted, so each query begins with the first complete day.
 
 use rusqlite::{Connection, Params, Row, params};
 
@@ -11,7 +10,7 @@ use crate::sqlite::usage::pruned_before_day;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Everything that was counted differently, in words.
+/// Descriptions of all differences.
 pub(crate) fn miscounts(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let from_day = pruned_before_day(connection)?.unwrap_or(0).max(0);
     let mut found = daily_sums(connection, from_day)?;
@@ -20,7 +19,7 @@ pub(crate) fn miscounts(connection: &Connection) -> rusqlite::Result<Vec<String>
     Ok(found)
 }
 
-/// By owner, day, currency, key, model and unit: rows, units and amount.
+/// Compares rows, units and amount by owner, day, currency, key, model and SKU.
 fn daily_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<String>> {
     let sql = "WITH counted AS (SELECT owner, at_ms / ?1 AS day, currency, \
                    coalesce(key, x'') AS key, model, sku, count(*) AS rows, sum(units) AS units, \
@@ -54,7 +53,7 @@ fn daily_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<St
     })
 }
 
-/// Rows that no page of their owner shows, and places where no row is.
+/// Finds usage rows without an index row, and index rows without a usage row.
 fn places(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let unplaced = "SELECT usage.seq FROM usage WHERE usage.seq <= \
                     (SELECT through_seq FROM usage_placed) AND NOT EXISTS \
@@ -73,7 +72,8 @@ fn places(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Credits of the JSON-RPC proxy by owner and quarter of an hour, as far back as they are kept.
+/// Compares the credits of the JSON-RPC proxy by owner and quarter of an hour, as far back as they
+/// are kept.
 fn rpc_sums(connection: &Connection, from_day: i64) -> rusqlite::Result<Vec<String>> {
     let newest = "SELECT coalesce(max(quarter), 0) FROM rpc_spent";
     let newest: i64 = connection.query_row(newest, [], |row| row.get(0))?;

@@ -1,7 +1,7 @@
 //! A search for requests by key, model, id, outcome and time.
 //!
-//! It reads a bounded number of the owner's newest rows in the time asked for, through their index
-//! by owner, and says when that was not all of them.
+//! It reads a bounded number of the owner's newest rows in the requested time, through their index
+//! by owner, and reports if there were more.
 
 use moment::Timestamp;
 use rusqlite::{Connection, named_params};
@@ -26,7 +26,7 @@ pub(crate) fn search(
     Ok(FoundRequests { requests, by_day, is_cut: matched.is_cut(connection)? })
 }
 
-/// A search within the days whose rows are still there.
+/// A search limited to the days that are not pruned.
 struct Matched<'a> {
     search: &'a RequestSearch,
     from: Timestamp,
@@ -107,12 +107,12 @@ fn is_refund(search: &RequestSearch) -> Option<bool> {
     search.outcome.map(|outcome| outcome == RequestOutcome::Refunded)
 }
 
-/// The places of the rows that are read.
+/// SQL for the positions of the rows to read.
 fn seen_sql() -> String {
     places("", "ORDER BY at_ms DESC, seq DESC LIMIT ?5")
 }
 
-/// The charges and refunds among those rows that match, each with its first and last row.
+/// SQL for the matching charges and refunds among those rows, each with its first and last row.
 fn matched_sql() -> String {
     format!(
         "WITH seen AS MATERIALIZED ({seen}), matched AS MATERIALIZED (\

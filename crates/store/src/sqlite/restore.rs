@@ -15,10 +15,10 @@ use crate::sqlite::create_private;
 use crate::sqlite::errors::refusal;
 use crate::sqlite::lock::Lock;
 
-/// The setting in which a restored database knows the time that its backup was made.
+/// The setting of a restored database with the time its backup was made.
 pub const RESTORED_FROM: &str = "restored_from_backup_of";
 
-/// A database that is not in its place yet. The place is locked meanwhile.
+/// A database in a temporary place. The final path is locked meanwhile.
 #[derive(Debug)]
 pub struct Staged {
     database: PathBuf,
@@ -50,7 +50,7 @@ impl Staged {
         Ok(staged)
     }
 
-    /// A place for a new database, beside where it will be used. Refused if one is there.
+    /// A place for a new database, next to its final path. Refused if a database exists there.
     pub fn empty(database: &Path) -> Result<Staged, StoreError> {
         if database.exists() {
             return Err(is_there(database, "import to another directory, or move it away"));
@@ -72,13 +72,13 @@ impl Staged {
         Ok(Staged { database: database.to_owned(), folder, copy, _lock: lock })
     }
 
-    /// Where the copy can be opened as a database, and looked over.
+    /// The path at which the copy can be opened as a database and verified.
     pub fn path(&self) -> &Path {
         &self.copy
     }
 
-    /// Puts it into its place. What is there is refused, or with `replace` kept under other names,
-    /// which are returned. The copy must be closed.
+    /// Moves the copy to the final path. Existing files are refused, or with `replace` renamed; the
+    /// new names are returned. The copy must be closed.
     pub fn put_in_place(self, replace: bool, now: Timestamp) -> Result<Vec<PathBuf>, StoreError> {
         make_one_file(&self.copy).map_err(refusal)?;
         let before = format!(".before-{}", now.ms());
@@ -97,7 +97,7 @@ impl Staged {
             fs::rename(&old, &name).map_err(|error| failed(&old, &error))?;
             kept.push(name);
         }
-        // SQLite makes it anew.
+        // SQLite recreates it.
         let _ = fs::remove_file(with_ending(database, "-shm"));
         sync(&self.copy)?;
         fs::rename(&self.copy, database).map_err(|error| failed(database, &error))?;
@@ -110,8 +110,8 @@ fn is_there(path: &Path, advice: &str) -> StoreError {
     StoreError::Unsuitable(format!("{} is there already; {advice}", path.display()))
 }
 
-/// Moves what is in the write-ahead log of a copy that was looked over into the copy itself.
-/// Refused while somebody has it open.
+/// Moves the write-ahead log of the verified copy into the copy itself. Fails while another
+/// connection has it open.
 fn make_one_file(copy: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(copy)?;
     connection.pragma_update(None, "synchronous", "FULL")?;

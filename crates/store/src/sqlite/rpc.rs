@@ -1,4 +1,4 @@
-//! What the JSON-RPC proxy keeps: how rows are written and read.
+//! Reads and writes the rows of the JSON-RPC proxy.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -11,14 +11,15 @@ use crate::rpc::{
 use crate::sqlite::columns::{id, time};
 use crate::sqlite::writer::WriteError;
 
-/// Replaces what is under the key, so that the charge which it goes with is never refused for it.
+/// Stores a response, replacing any under the same key, so that the charge it is written with is
+/// never refused because of it.
 pub(crate) fn keep_answer(
     connection: &Connection,
     key: &AnswerKey,
     answer: &KeptAnswer,
 ) -> Result<(), WriteError> {
     let owner = key.owner.0.as_bytes();
-    // Deleted rather than overwritten: the totals are kept by triggers on adding and removing.
+    // Deleted and not updated: triggers on insert and delete maintain the totals.
     let remove = "DELETE FROM idempotency WHERE owner = ?1 AND key = ?2";
     connection.prepare_cached(remove)?.execute(params![owner, key.key])?;
     let add = "INSERT INTO idempotency (owner, key, fingerprint, headers, body, expires_ms) \
@@ -104,7 +105,7 @@ pub(crate) fn sent_transactions(
     rows.collect()
 }
 
-/// Adds to what an owner was charged in a quarter of an hour.
+/// Adds to the credits of an owner in a quarter of an hour.
 pub(crate) fn add_spent(
     connection: &Connection,
     (quarter, owner): (i64, OwnerId),
@@ -116,7 +117,7 @@ pub(crate) fn add_spent(
     Ok(())
 }
 
-/// Drops what no day that can still be asked about has in it.
+/// Deletes quarters that are too old to be queried.
 pub(crate) fn drop_old_spent(connection: &Connection, newest: i64) -> Result<(), WriteError> {
     let sql = "DELETE FROM rpc_spent WHERE quarter < ?1";
     connection.prepare_cached(sql)?.execute([newest.saturating_sub(SPENT_QUARTERS_KEPT)])?;

@@ -9,15 +9,15 @@ use crate::error::StoreError;
 use crate::schema::{PendingMigration, SchemaStatus};
 use crate::sqlite::errors::refusal;
 
-/// The name of a step, and its statements.
+/// The name of a migration, and its statements.
 macro_rules! step {
     ($number:literal, $name:literal) => {
         ($name, include_str!(concat!("../../migrations/", $number, "_", $name, ".sql")))
     };
 }
 
-/// Migration `n` of this list brings a database from version `n` to `n + 1`. Those that were
-/// released are never edited: a change is a new step.
+/// Migration `n` of this list brings a database from version `n` to `n + 1`. Released ones are
+/// never edited: a change is a new migration.
 const MIGRATIONS: [(&str, &str); 21] = [
     step!("0001", "create_owners"),
     step!("0002", "create_journal"),
@@ -45,7 +45,7 @@ const MIGRATIONS: [(&str, &str); 21] = [
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.
 pub(crate) const APPLICATION_ID: i32 = 0x546F_6C6C;
 
-/// Brings the database to the newest version, all steps in one transaction.
+/// Migrates the database to the newest version, in one transaction.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refusal)?;
@@ -75,8 +75,7 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(refusal)
 }
 
-/// How the database in a file stands to this release. Nothing is changed, and a file that is not
-/// there is a database without any step.
+/// The schema status of a database file. Changes nothing; a missing file counts as version 0.
 pub fn status(path: &Path) -> Result<SchemaStatus, StoreError> {
     let version: usize = if path.exists() {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -86,7 +85,7 @@ pub fn status(path: &Path) -> Result<SchemaStatus, StoreError> {
         0
     };
     let pending = MIGRATIONS.iter().zip(1..).skip(version);
-    // One process at a time uses the file, and only a release that knows all of its steps.
+    // One process at a time uses the file, and only a release that knows all of its migrations.
     let pending = pending.map(|((name, _), step)| PendingMigration {
         version: step,
         name,
@@ -102,7 +101,7 @@ pub fn status(path: &Path) -> Result<SchemaStatus, StoreError> {
     })
 }
 
-/// Where the tables, indexes and triggers of a database are not those that the steps make.
+/// Descriptions of the tables, indexes and triggers that differ from those of the migrations.
 pub(crate) fn differences(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let fresh = Connection::open_in_memory()?;
     for (_, step) in MIGRATIONS {

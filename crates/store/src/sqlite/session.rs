@@ -1,4 +1,5 @@
-//! The connection that writes. A transaction is either durable or rolled back when a call returns.
+//! The connection that writes. When a call returns, its transaction is either durable or rolled
+//! back.
 
 use rusqlite::Connection;
 
@@ -7,12 +8,11 @@ use crate::sqlite::errors::{is_fatal, refusal};
 use crate::sqlite::posting::Memory;
 use crate::sqlite::writer::WriteError;
 
-/// The write-ahead log is moved into the database file, and begun again, whenever it has about this
-/// many pages: 8 MiB. The file does not grow from then on, so a commit changes nothing but its
-/// data.
+/// Pages in the write-ahead log (8 MiB) after which it is checkpointed into the database file and
+/// restarted. From then on the log does not grow, so a commit changes only data.
 const CHECKPOINT_PAGES: usize = 2048;
 
-/// Posting changes some pages in any case, and one more for about this many rows.
+/// Estimated pages of a posting: a fixed number, and one for each `ROWS_A_PAGE` rows.
 const PAGES_A_POSTING: usize = 8;
 const ROWS_A_PAGE: usize = 5;
 
@@ -28,8 +28,8 @@ impl Session {
         Session { connection, memory: Memory::default(), is_looking: false, pages_ahead: 0 }
     }
 
-    /// Reads the tables. Nobody else writes them, so all that is read between two transactions is
-    /// read in one look: beginning and ending it is most of what a small query costs.
+    /// Runs a query in a read transaction, which stays open until the next write: only this thread
+    /// writes, and beginning and ending one is most of the cost of a small query.
     pub(crate) fn look<T>(
         &mut self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -44,7 +44,7 @@ impl Session {
         })
     }
 
-    /// One transaction: committed and durable if this returns `Ok`, undone otherwise.
+    /// Runs one transaction: committed and durable if this returns `Ok`, rolled back otherwise.
     pub(crate) fn transact<T>(
         &mut self,
         work: impl FnOnce(&Connection, &mut Memory) -> Result<T, WriteError>,
@@ -66,15 +66,15 @@ impl Session {
         self.pages_ahead += PAGES_A_POSTING + rows / ROWS_A_PAGE;
     }
 
-    /// For when nobody waits: what was written goes into the database file, if it is much.
+    /// Checkpoints if the write-ahead log is long. For idle times.
     pub(crate) fn checkpoint_if_long(&mut self) {
         if CHECKPOINT_PAGES <= self.pages_ahead {
             self.checkpoint();
         }
     }
 
-    /// Moves the write-ahead log into the database file. SQLite would do this by itself, but keep
-    /// quiet about a failed fsync.
+    /// Moves the write-ahead log into the database file. SQLite would do this by itself, but would
+    /// not report a failed fsync.
     pub(crate) fn checkpoint(&mut self) {
         self.undo();
         self.pages_ahead = 0;
@@ -87,10 +87,10 @@ impl Session {
         tracing::warn!(%error, "the write-ahead log stays beside the database: {error}");
     }
 
-    /// Ends what was begun and not committed, be it only a look.
+    /// Ends the open transaction, including a read transaction.
     fn undo(&mut self) {
         self.is_looking = false;
-        // SQLite has undone the transaction itself after some errors.
+        // SQLite rolls back by itself after some errors.
         if self.connection.is_autocommit() {
             return;
         }
@@ -100,8 +100,8 @@ impl Session {
     }
 }
 
-/// Has the next commit write over what an earlier run has left in the write-ahead log, which would
-/// grow otherwise. For when nobody reads yet: it waits for readers.
+/// Makes the next commit overwrite the write-ahead log of an earlier run, which would grow
+/// otherwise. Call it before there are readers: it waits for them.
 pub(crate) fn begin_log_again(connection: &Connection) -> Result<(), StoreError> {
     let begun = connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
     match begun {
@@ -131,14 +131,14 @@ pub(crate) fn stop_or_refuse(error: WriteError) -> StoreError {
     }
 }
 
-/// Ends the process at once: going on would mean acknowledging what may not be on disk.
+/// Ends the process at once: continuing could acknowledge writes that are not on disk.
 fn stop(error: &rusqlite::Error) -> ! {
     tracing::error!(%error, "the database cannot be written safely; stopping: {error}");
     std::process::abort();
 }
 
-/// Charges were acknowledged and the tables do not take them. They stay in the log, which says more
-/// than anything that could be done about them here.
+/// Ends the process because the tables refuse charges that were acknowledged. They stay in the log,
+/// which keeps all the evidence.
 fn stop_unposted(error: &StoreError) -> ! {
     tracing::error!(
         %error,

@@ -1,4 +1,4 @@
-//! Puts an owner's statement together: charges from the usage, everything else from the journal.
+//! Builds an owner's statement: charges from the usage, everything else from the journal.
 
 use credits::{EntryId, OwnerId};
 use money::Nano;
@@ -25,7 +25,7 @@ pub(crate) fn statement(
     Ok(page.of(charges, movements, balance(connection, owner)?))
 }
 
-/// The newest charges and refunds. The rows of one follow each other, and make one line.
+/// The newest charges and refunds. The rows of one are adjacent, and make one line.
 fn charges(
     connection: &Connection,
     filter: &UsageFilter,
@@ -39,7 +39,7 @@ fn charges(
         read += rows.len() as u64;
         let is_last = rows.len() < USAGE_ROWS_MAX;
         add_charges(&mut lines, rows);
-        // The last line may go on in the rows that were not read, so it does not count.
+        // The last line may continue in rows that were not read, so it does not count.
         if is_last || wanted < lines.len() {
             lines.truncate(wanted);
             return Ok(lines);
@@ -47,7 +47,7 @@ fn charges(
     }
 }
 
-/// The codes are written out, because the indexes on these rows are found by them.
+/// The codes are literals, because the partial indexes on these rows need them.
 const MOVEMENTS: &str = "\
     SELECT entry, max(at_ms), code, sum(signed), max(seq) FROM (\
         SELECT entry, at_ms, code, transfer.amount AS signed, transfer.seq AS seq FROM transfer \
@@ -57,7 +57,7 @@ const MOVEMENTS: &str = "\
         WHERE debit IN (SELECT id FROM account WHERE owner = ?1) AND code IN (4, 8)) \
     WHERE ?2 <= at_ms GROUP BY entry, code ORDER BY max(seq) DESC LIMIT ?3";
 
-/// The newest credits, and what lapsed.
+/// The newest credits, take-backs and expiries.
 fn movements(
     connection: &Connection,
     filter: &UsageFilter,

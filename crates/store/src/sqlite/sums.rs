@@ -11,7 +11,7 @@ use crate::sums::{AccountChange, DayChange, DayKey, Sums, fitting};
 /// Rows written before the queue is checked for new charges (about 0.3 ms of work).
 const WRITTEN_IN_ONE_GO: usize = 128;
 
-/// In the order of the tables, with something to do between some rows and the next.
+/// Writes the sums in the order of the tables, and calls `between` every few rows.
 pub(crate) fn write(
     sums: Sums<'_, i64>,
     connection: &Connection,
@@ -57,7 +57,8 @@ fn write_accounts(
     Ok(())
 }
 
-/// The same day or month adds, a later one replaces, an earlier one changes nothing.
+/// Writes the spending of keys: the same day or month adds, a later one replaces, an earlier one
+/// changes nothing.
 fn write_spends(
     connection: &Connection,
     spends: &[((KeyStamp, LimitClass), i128)],

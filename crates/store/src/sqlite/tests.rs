@@ -1,4 +1,4 @@
-//! Tests of what is particular to SQLite: the file, its lock, its versions and a full disk.
+//! Tests specific to SQLite: the file, its lock, its versions and a full disk.
 
 use moment::Timestamp;
 use rusqlite::Connection;
@@ -68,8 +68,8 @@ async fn the_write_ahead_log_of_an_earlier_run_is_written_over() {
         drop(store);
         lengths.push(std::fs::metadata(&log).unwrap().len());
     }
-    // A run writes a little more than the one before; three that follow each other are three times
-    // as long.
+    // A run writes a little more than the one before; a log that is never restarted would be three
+    // times as long after three runs.
     assert!(lengths[2] < 2 * lengths[0], "{lengths:?}");
 }
 
@@ -172,14 +172,14 @@ async fn a_full_database_refuses_and_keeps_what_it_acknowledged() {
     for name in &acknowledged {
         assert_eq!(store.setting(name).await.unwrap().map(|value| value.len()), Some(4000));
     }
-    // Once there is room again, writing goes on.
+    // Once there is room again, writes succeed.
     for name in &acknowledged {
         store.commit(setting(name, 1)).await.unwrap();
     }
     store.commit(setting("more", 4000)).await.unwrap();
 }
 
-/// Looking a value up among constants can make SQLite build a table of them for each row.
+/// Checking a value against a list of constants can make SQLite build a table of them for each row.
 #[test]
 fn what_every_charge_adds_is_checked_without_building_a_table() {
     let directory = directory();
@@ -258,7 +258,7 @@ async fn a_backup_under_writes_has_all_that_was_acknowledged_before_it_and_opens
     let trail = restored.audit_after(0, 10).await.unwrap();
     assert_eq!(trail.len(), 1);
     drop(restored);
-    // From then on it is a database like any other.
+    // From then on it is an ordinary database.
     assert_eq!(Sqlite::open(&Options::scratch(&target)).unwrap().queued(), 0);
 }
 
@@ -303,7 +303,7 @@ async fn a_backup_is_put_in_place_of_a_database_that_is_kept() {
     let refused = staged.put_in_place(false, Timestamp::from_ms(5)).unwrap_err().to_string();
     assert!(refused.contains("is there already"), "{refused}");
     let staged = Staged::copy(&backup, &database).unwrap();
-    // Looked over, as whoever restores does, and closed again.
+    // Opened for verification, and closed again.
     drop(Sqlite::open(&Options::scratch(staged.path())).unwrap());
     let kept = staged.put_in_place(true, Timestamp::from_ms(5)).unwrap();
     let names: Vec<_> = kept.iter().filter_map(|path| path.file_name()?.to_str()).collect();

@@ -1,5 +1,5 @@
-//! Queries about usage. Each is a range of an index or of the daily sums, so that none of them
-//! slows down as the history grows.
+//! Queries about usage. Each reads a range of an index or of the daily sums, so that none slows
+//! down as the history grows.
 
 use credits::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
@@ -19,8 +19,8 @@ pub(super) const COLUMNS: &str = "usage.seq, charge, owner, key, usage.at_ms, sk
 const MATCHES: &str = "owner = ?1 AND ?2 <= at_ms AND at_ms < ?3 AND (?4 IS NULL OR currency = ?4)";
 const IS_UNPLACED: &str = "(SELECT through_seq FROM usage_placed) < seq";
 
-/// Whole days are counted, and skipped, by their sums; only the day in which the page begins and
-/// the two days that the filter cuts are counted row by row, in the index alone.
+/// Reads a page. Whole days are counted and skipped by their sums; only the day in which the page
+/// begins and the two days that the filter cuts are counted row by row, in the index alone.
 pub(crate) fn page(
     connection: &Connection,
     filter: &UsageFilter,
@@ -114,7 +114,7 @@ pub(crate) fn by_key(
     rows.collect()
 }
 
-/// Days whose details are being dropped show none of them, so that sums and rows agree.
+/// Excludes days that are being pruned, so that sums and rows agree.
 pub(crate) fn without_pruned(
     connection: &Connection,
     filter: &UsageFilter,
@@ -205,8 +205,8 @@ fn count_sql() -> String {
     format!("SELECT count(*) FROM ({})", places("", ""))
 }
 
-/// Where the rows that match are: among those that are placed by owner, and among the newest, which
-/// are not yet.
+/// SQL for the positions of matching rows: in the index by owner, and among the newest rows, which
+/// are not indexed yet.
 pub(super) fn places(and_also: &str, order: &str) -> String {
     format!(
         "SELECT at_ms, seq FROM usage_place WHERE {MATCHES} {and_also} UNION ALL \

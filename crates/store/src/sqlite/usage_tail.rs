@@ -1,9 +1,9 @@
-//! The end of the usage table: which number a new row gets, and when rows are indexed by owner.
+//! The end of the usage table: the numbers of new rows, and the batched indexing by owner.
 
 use rusqlite::{Connection, params};
 
-/// Rows without an index entry that a query may have to scan, at most and twice: about a
-/// millisecond. A larger bound makes charges cheaper and queries slower.
+/// The most rows without an index row. A query scans them up to twice: about a millisecond. A
+/// larger bound makes charges cheaper and queries slower.
 const UNPLACED_ROWS_MAX: i64 = 8192;
 
 #[derive(Debug, Default)]
@@ -18,8 +18,8 @@ struct Tail {
 }
 
 impl UsageTail {
-    /// The number of the next row. Numbers only grow, even if all rows were pruned: a reader of the
-    /// history goes on from the last one it saw.
+    /// The number of the next row. Numbers only grow, even if all rows were pruned: readers of the
+    /// history continue from the last one they saw.
     pub(crate) fn next_seq(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
         let mut tail = self.read(connection)?;
         tail.last_seq += 1;
@@ -27,7 +27,7 @@ impl UsageTail {
         Ok(tail.last_seq)
     }
 
-    /// Places rows by their owner once there are many.
+    /// Indexes rows by owner once there are many.
     pub(crate) fn place_if_long(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let Some(tail) = self.known else { return Ok(()) };
         if tail.last_seq - tail.placed_through < UNPLACED_ROWS_MAX {
@@ -43,7 +43,7 @@ impl UsageTail {
         Ok(())
     }
 
-    /// What was counted in a transaction that was undone means nothing.
+    /// Clears the cached numbers after a rollback.
     pub(crate) fn forget(&mut self) {
         self.known = None;
     }

@@ -1,4 +1,4 @@
-//! Nonces and links of wallets: the rows.
+//! Reads and writes the rows of nonces and wallet links.
 
 use credits::OwnerId;
 use moment::Timestamp;
@@ -10,7 +10,7 @@ use crate::sqlite::columns::{id, time};
 use crate::sqlite::writer::WriteError;
 use crate::wallet::{UsedNonce, WalletLink};
 
-/// The primary key refuses what was used before.
+/// Stores a nonce; the primary key refuses one that was used before.
 pub(crate) fn use_nonce(connection: &Connection, used: &UsedNonce) -> Result<(), WriteError> {
     let sql = "INSERT INTO wallet_nonce (wallet, nonce, until_ms) VALUES (?1, ?2, ?3)";
     connection.prepare_cached(sql)?.execute(params![used.wallet, used.nonce, used.until.ms()])?;
@@ -29,8 +29,8 @@ pub(crate) fn drop_expired_nonces(
     Ok(())
 }
 
-/// Adds an owner unless it is there. A wallet that was linked to an account meanwhile gets none of
-/// its own: whoever wanted one looks again whose balance it is.
+/// Adds an owner unless it exists. Refused for a wallet that was linked to an account meanwhile:
+/// the caller must look up the owner again.
 pub(crate) fn ensure_owner(connection: &Connection, owner: &Owner) -> Result<(), WriteError> {
     let linked = "SELECT EXISTS (SELECT 1 FROM wallet_link WHERE kind = ?1 AND address = ?2 \
                   AND owner <> ?3)";
@@ -69,7 +69,7 @@ pub(crate) fn unlink_wallet(
     Err(WriteError::Refused(StoreError::Missing("the wallet is not linked to this account")))
 }
 
-/// A wallet with an owner of its own has, or had, money of its own: linking would hide it.
+/// Links a wallet. Refused if the wallet has its own owner row: linking would hide its balance.
 pub(crate) fn link_wallet(connection: &Connection, link: &WalletLink) -> Result<(), WriteError> {
     let sql = "INSERT INTO wallet_link (kind, address, owner, at_ms) SELECT ?1, ?2, ?3, ?4 \
                WHERE NOT EXISTS (SELECT 1 FROM owner WHERE kind = ?1 AND name = ?2)";

@@ -1,14 +1,14 @@
-//! The one thread that writes: it drains the queue, commits everything in one transaction, and
+//! The only thread that writes: it drains the queue, commits everything in one transaction, and
 //! only then completes the futures of those groups.
 //!
 //! The cost of a commit is its fsync and the pages it changes, so the more groups wait, the cheaper
 //! each becomes. A small batch of charges goes into the charge log, and into the tables later. The
 //! log is posted many charges at a time; charges that arrive meanwhile are logged in between, so
 //! that they do not wait for the posting. Everything else is posted to the tables at once, after
-//! what is in the log, so that the journal keeps the order in which groups were handed in. Groups
-//! run without savepoints, and sums such as balances are written once per batch. Only when some
-//! group of a batch fails does the batch run again, each group by itself, so that only the bad one
-//! fails.
+//! the charges in the log, so that the journal keeps the order in which groups were handed in.
+//! Groups run without savepoints, and sums such as balances are written once per batch. Only if a
+//! group of a batch fails does the batch run again, each group with its own savepoint, so that only
+//! the bad one fails.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,19 +27,20 @@ use crate::write::Group;
 #[cfg(test)]
 mod tests;
 
-/// A larger batch shares its pages well enough to be posted at once, rather than written twice.
+/// Largest batch that is logged. Groups of a larger one share enough pages to be posted at once,
+/// instead of being written twice.
 const LOGGED_BATCH_MAX: usize = 128;
 
-/// The log is posted when it has this many groups: about five milliseconds of work.
+/// Groups in the log at which it is posted: about five milliseconds of work.
 const POSTED_TOGETHER: usize = 256;
 
-/// Groups in the log if it cannot be posted for lack of room; more are refused.
+/// The most groups in the log while it cannot be posted for lack of disk space; more are refused.
 const UNPOSTED_GROUPS_MAX: usize = 1024;
 
-/// The log is posted when no group arrived for this long.
+/// Time without new groups after which the log is posted.
 pub(crate) const QUIET: Duration = Duration::from_millis(100);
 
-/// How soon posting is tried again after there was no room.
+/// Pause before posting is retried after the disk was full.
 const NO_ROOM_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Writer {
@@ -47,24 +48,24 @@ pub(crate) struct Writer {
     log: ChargeLog,
     quiet: Duration,
     has_room: bool,
-    /// The log is posted when it has this many groups.
+    /// Groups in the log at which it is posted next.
     posted_at: usize,
-    /// What came while the log was posted, and has to wait until it is.
+    /// Groups that arrived during a posting and have to wait until it ends.
     held: Vec<Waiting>,
     commit_seconds: Histogram,
     batch_groups: Histogram,
 }
 
-/// Takes what is in the queue now, if anything is.
+/// Takes the groups that are in the queue now, if any.
 type Arrivals<'a> = &'a mut dyn FnMut(&mut Vec<Waiting>);
 
-/// What stopped a group or a batch.
+/// The error of a group or a batch.
 #[derive(Debug)]
 pub(crate) enum WriteError {
     Sqlite(rusqlite::Error),
     Refused(StoreError),
-    /// A query for what came while the log was posted: says nothing about the log, but the
-    /// transaction may be undone already.
+    /// An error of a query for groups that arrived during a posting: it says nothing about the log,
+    /// but the transaction may already be rolled back.
     Meanwhile(rusqlite::Error),
     /// The tables refuse a charge that was acknowledged.
     Unpostable(StoreError),
@@ -76,7 +77,7 @@ impl From<rusqlite::Error> for WriteError {
     }
 }
 
-/// If the writer panics, nobody must wait for it for ever.
+/// Fails the waiting groups when the writer ends, also by a panic, so that no task waits for ever.
 struct AbandonOnExit(Arc<Queue>);
 
 impl Drop for AbandonOnExit {
@@ -85,8 +86,7 @@ impl Drop for AbandonOnExit {
     }
 }
 
-/// Writes until the queue is closed, then moves everything into the tables and into the database
-/// file.
+/// Writes until the queue is closed, then posts the log and checkpoints.
 pub(crate) fn run(mut writer: Writer, queue: Arc<Queue>) {
     let _abandon = AbandonOnExit(Arc::clone(&queue));
     let mut batch = Vec::new();
@@ -121,7 +121,7 @@ impl Writer {
         }
     }
 
-    /// How long to wait for groups before the log is posted; for ever if it is empty.
+    /// Time to wait for groups before the log is posted; None, for ever, if the log is empty.
     fn patience(&self) -> Option<Duration> {
         let pause = if self.has_room { self.quiet } else { NO_ROOM_PAUSE };
         (!self.log.is_empty()).then_some(pause)
@@ -180,7 +180,7 @@ impl Writer {
         }
     }
 
-    /// Runs each group behind a savepoint of its own; those that fail leave no trace.
+    /// Runs each group behind its own savepoint; those that fail are rolled back.
     fn post_apart(&mut self, leaving: Leaving, batch: &[Waiting]) -> Vec<Result<(), StoreError>> {
         let apart = self.session.transact(|connection, memory| {
             leaving.post_alone(connection, memory, &mut || Ok(()))?;
@@ -202,8 +202,8 @@ impl Writer {
         }
     }
 
-    /// Posts the log by itself. Without room it stays, and is tried again. Charges that arrive
-    /// meanwhile are logged; what is not one of those waits, and so does all that comes after it.
+    /// Posts the log by itself. If the disk is full it stays, and is retried. Charges that arrive
+    /// meanwhile are logged; any other group waits, and so do all after it.
     fn post(&mut self, arrivals: Arrivals<'_>) {
         if self.log.is_empty() {
             return;
@@ -235,7 +235,7 @@ impl Writer {
                 }
                 self.has_room = false;
                 self.log.take_back(leaving);
-                // Not for every charge that comes: each try is made in vain with the whole log.
+                // Not retried for every new charge: each failed attempt would run the whole log.
                 self.posted_at = self.log.len() + POSTED_TOGETHER;
             }
         }
@@ -250,8 +250,8 @@ impl Writer {
     }
 }
 
-/// Makes a batch durable in the log. False, with nothing written, if it is not one of charges alone
-/// that are sure to be posted, or if the log has no room.
+/// Makes a batch durable in the log. False, with nothing written, if it is not a batch of only
+/// charges that are certain to be posted, or if the log has no room.
 fn log_charges(
     log: &mut ChargeLog,
     connection: &Connection,
@@ -274,12 +274,13 @@ fn log_charges(
 
 fn complete(batch: &mut Vec<Waiting>, outcomes: Vec<Result<(), StoreError>>) {
     for (waiting, outcome) in batch.drain(..).zip(outcomes) {
-        // A waiter that went away does not undo what it asked for.
+        // A waiter that was dropped does not undo its group.
         let _ = waiting.done.send(outcome);
     }
 }
 
-/// The inner result is the group's own; the outer one says whether the transaction can go on.
+/// The inner result is the group's own; the outer one is an error if the transaction cannot
+/// continue.
 fn attempt(
     connection: &Connection,
     memory: &mut Memory,

@@ -1,4 +1,4 @@
-//! An EIP-3009 authorization: who lets how much go to whom, when, and once.
+//! An EIP-3009 authorization: payer, recipient, amount, validity, and a nonce that is used once.
 
 use alloy_primitives::{B256, U256, hex};
 use alloy_sol_types::{Eip712Domain, SolStruct, sol};
@@ -22,7 +22,8 @@ sol! {
     }
 }
 
-/// The times are Unix seconds; all numbers are as wide as the contract's.
+/// A signed permission to move tokens. The times are Unix seconds; all numbers are as wide as the
+/// contract's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorization {
     pub from: EvmAddress,
@@ -71,7 +72,7 @@ impl Authorization {
         })
     }
 
-    /// What the payer signed: the hash of EIP-712 under the domain of our token on our chain.
+    /// The EIP-712 hash that the payer signed, under the domain of our token on our chain.
     pub fn digest(&self, terms: &EvmTerms) -> [u8; 32] {
         let message = TransferWithAuthorization {
             from: self.from.inner(),
@@ -96,7 +97,7 @@ impl Authorization {
     }
 }
 
-/// What the token itself must answer when it is asked for its domain.
+/// The domain separator that the token's contract must return.
 pub fn domain_separator(terms: &EvmTerms) -> [u8; 32] {
     domain(terms).separator().0
 }

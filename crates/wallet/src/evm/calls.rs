@@ -1,4 +1,4 @@
-//! The calls to the token: what to send, and what its answers mean.
+//! The calls to the token: encodes their input, and decodes what they return.
 
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::{SolCall, sol};
@@ -42,7 +42,7 @@ sol! {
     }
 }
 
-/// Moves the tokens, for a payer who signed with a key. Every EIP-3009 token has this form.
+/// Encodes a transfer of a payer that signed with a key. Every EIP-3009 token has this form.
 pub(super) fn transfer_by_key(authorization: &Authorization, signature: &KeySignature) -> Vec<u8> {
     Token::transferWithAuthorization_0Call {
         from: authorization.from.inner(),
@@ -58,7 +58,7 @@ pub(super) fn transfer_by_key(authorization: &Authorization, signature: &KeySign
     .abi_encode()
 }
 
-/// Moves the tokens, for a payer whose contract judges the signature.
+/// Encodes a transfer of a payer whose contract verifies the signature.
 pub(super) fn transfer_by_contract(authorization: &Authorization, signature: &[u8]) -> Vec<u8> {
     Token::transferWithAuthorization_1Call {
         from: authorization.from.inner(),
@@ -72,24 +72,24 @@ pub(super) fn transfer_by_contract(authorization: &Authorization, signature: &[u
     .abi_encode()
 }
 
-/// Asks the token whether an authorization was used or cancelled; see [`returned_flag`].
+/// Encodes the query if an authorization was used or cancelled; see [`returned_flag`].
 pub fn authorization_state_call(authorization: &Authorization) -> Vec<u8> {
     let authorizer = authorization.from.inner();
     let nonce = B256::from(authorization.nonce);
     Token::authorizationStateCall { authorizer, nonce }.abi_encode()
 }
 
-/// Asks the token under which domain authorizations are signed; see [`super::domain_separator`].
+/// Encodes the query of the domain for authorizations; see [`super::domain_separator`].
 pub fn domain_call() -> Vec<u8> {
     Token::DOMAIN_SEPARATORCall {}.abi_encode()
 }
 
-/// Asks the token what an account holds; see [`returned_word`].
+/// Encodes the query of an account's balance; see [`returned_word`].
 pub fn balance_call(account: EvmAddress) -> Vec<u8> {
     Token::balanceOfCall { account: account.inner() }.abi_encode()
 }
 
-/// The flag that a call returned. None if it is none: an account without code returns nothing.
+/// Decodes a returned boolean. None if it is not one: an account without code returns nothing.
 pub fn returned_flag(returned: &[u8]) -> Option<bool> {
     match returned_word(returned)? {
         U256::ZERO => Some(false),
@@ -98,7 +98,7 @@ pub fn returned_flag(returned: &[u8]) -> Option<bool> {
     }
 }
 
-/// The number that a call returned.
+/// Decodes a returned number.
 pub fn returned_word(returned: &[u8]) -> Option<U256> {
     let word: [u8; 32] = returned.try_into().ok()?;
     Some(U256::from_be_bytes(word))

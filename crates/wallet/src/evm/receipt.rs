@@ -1,4 +1,4 @@
-//! What a transaction did, read from its receipt.
+//! The effect of a transaction, read from its receipt.
 
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::{SolEvent, sol};
@@ -17,17 +17,17 @@ sol! {
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 }
 
-/// A receipt as a node gives it, as far as it matters here.
+/// The relevant parts of a transaction receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub succeeded: bool,
     pub transaction: [u8; 32],
     pub block_number: u64,
-    /// In the order in which they were written.
+    /// In the order in which they were emitted.
     pub logs: Vec<Log>,
 }
 
-/// What a contract wrote down.
+/// An event that a contract emitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
     pub address: EvmAddress,
@@ -35,19 +35,19 @@ pub struct Log {
     pub data: Vec<u8>,
 }
 
-/// The topics by which `eth_getLogs` finds who used an authorization, should it not have been us.
+/// The topics for `eth_getLogs` to find the use of an authorization, even if we did not send it.
 pub fn authorization_used_topics(authorization: &Authorization) -> [[u8; 32]; 3] {
     let event = AuthorizationUsed::SIGNATURE_HASH.0;
     [event, address_topic(authorization.from), authorization.nonce]
 }
 
-/// The event of a payer who took an authorization back, with the same topics beside it.
+/// The event topic of a cancelled authorization; the other topics are as for its use.
 pub fn authorization_cancelled_topic() -> [u8; 32] {
     AuthorizationCanceled::SIGNATURE_HASH.0
 }
 
 impl Receipt {
-    /// Reads the answer to `eth_getTransactionReceipt`. None if it is no receipt.
+    /// Decodes the answer to `eth_getTransactionReceipt`. None if it is not a receipt.
     pub fn parse(json: &Value) -> Option<Receipt> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -70,11 +70,11 @@ impl Receipt {
         })
     }
 
-    /// What this authorization moved to us. None if it moved nothing.
+    /// The amount that this authorization moved to us. None if it moved nothing.
     ///
-    /// The token writes `AuthorizationUsed` and right after it the `Transfer`. Only that pair
-    /// counts: a payer may use up the nonce with another authorization, and pay us with a second
-    /// one in the same transaction, and must not be credited for both.
+    /// The token emits `AuthorizationUsed` and right after it the `Transfer`. Only that pair
+    /// counts: a payer may use the nonce with another authorization, and pay us with a second one
+    /// in the same transaction, and must not be credited for both.
     pub fn moved(&self, terms: &EvmTerms, authorization: &Authorization) -> Option<TokenAmount> {
         if !self.succeeded {
             return None;
@@ -121,7 +121,7 @@ fn address_topic(address: EvmAddress) -> [u8; 32] {
     B256::left_padding_from(&address.bytes()).0
 }
 
-/// A number as nodes write it, such as `0x1a`.
+/// Decodes a number such as `0x1a`.
 fn quantity(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,12 +1,12 @@
-//! Signatures over a digest: by the key of an address, or perhaps by the contract at it.
+//! Signatures of a digest: by the key of an address, or possibly by the contract at it.
 
 use alloy_primitives::{B256, Signature, U256};
 
 use crate::address::EvmAddress;
 use crate::contract::ContractCheck;
 
-/// Half of the order of secp256k1, rounded down. A larger `s` is the mirror image of a smaller
-/// one, and tokens refuse it (EIP-2).
+/// Half of the order of secp256k1, rounded down. A larger `s` is the mirrored form of the same
+/// signature, and tokens refuse it (EIP-2).
 const S_MAX: U256 = U256::from_limbs([
     0xdfe9_2f46_681b_20a0,
     0x5d57_6e73_57a4_501d,
@@ -14,7 +14,7 @@ const S_MAX: U256 = U256::from_limbs([
     0x7fff_ffff_ffff_ffff,
 ]);
 
-/// What a signature is, as far as it can be told without the chain.
+/// The result of checking a signature without the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Signed {
     ByKey(KeySignature),
@@ -30,7 +30,7 @@ pub struct KeySignature {
     pub(crate) form: SignatureForm,
 }
 
-/// How it was written. Tokens take the first form alone.
+/// The encoding of a signature. Tokens accept the canonical form only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignatureForm {
     /// 65 bytes that end in 27 or 28.
@@ -41,10 +41,10 @@ pub(crate) enum SignatureForm {
     Compact,
 }
 
-/// None if the signature is wrong for certain: nothing at all, a mirror image, a broken wrapping.
+/// Checks a signature. None if it is definitely invalid: empty, mirrored, or with a broken wrapper.
 ///
-/// Any other that does not recover to the signer may be a contract's, for those choose their own
-/// form, and many take the signature of an owner's key.
+/// Any other that does not recover to the signer may be a contract's: contracts choose their own
+/// format, and many accept the signature of an owner's key.
 pub(crate) fn judge(digest: [u8; 32], signer: EvmAddress, bytes: &[u8]) -> Option<Signed> {
     if bytes.is_empty() {
         return None;

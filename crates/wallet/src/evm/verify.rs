@@ -15,11 +15,11 @@ use crate::refusal::PaymentRefusal;
 use crate::terms::{AmountFault, EvmTerms, PaymentTerms};
 use crate::verdict::{Unconfirmed, Verdict};
 
-/// The time that putting a transaction on the chain takes at least; the reference facilitator
-/// leaves as much. An authorization that ends sooner is as good as expired.
+/// The least time that a transaction takes to reach the chain; the reference facilitator uses the
+/// same. An authorization that expires sooner counts as expired.
 pub const SETTLE_MARGIN_S: u64 = 6;
 
-/// Why an authorization is refused.
+/// The reason why an authorization is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EvmFault {
     #[error("The authorization pays someone else: `to` must be the `payTo` in `accepts`")]
@@ -62,7 +62,7 @@ impl EvmFault {
     }
 }
 
-/// An authorization that keeps the terms, ready to be sent to the token.
+/// An authorization that meets the terms, ready to be sent to the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvmPayment {
     pub authorization: Authorization,
@@ -107,7 +107,7 @@ pub(crate) fn verify(
         settlement: Settlement::Evm(EvmPayment { authorization: authorization.clone(), signature }),
     };
     match signed {
-        // The token takes no other form, so a payment in one could not be settled.
+        // The token accepts no other form, so such a payment could not be settled.
         Signed::ByKey(signature) if signature.form != SignatureForm::Canonical => {
             Err(EvmFault::Signature.into())
         }
@@ -126,7 +126,7 @@ fn check_parties(evm: &EvmTerms, authorization: &Authorization) -> Result<(), Ev
         return Err(EvmFault::Recipient);
     }
     let is_nobody = authorization.from == EvmAddress::from_bytes([0; 20]);
-    // Money that goes round in a circle has not arrived.
+    // A payment from our own recipient address brings in nothing.
     let is_ourselves = authorization.from == evm.pay_to;
     if is_nobody || is_ourselves {
         return Err(EvmFault::Payer);

@@ -1,4 +1,4 @@
-//! What we ask a wallet to sign: the challenge of the protocol's `sign-in-with-x` extension.
+//! The challenge for a wallet to sign: the `sign-in-with-x` extension of x402.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use super::verify::{SIGN_IN_AGE_S_MAX, SignInRules};
 use crate::network::Network;
 
-/// A message cannot be used for longer than this, so neither is the challenge.
+/// As long as a signed message is accepted.
 pub const CHALLENGE_LIFETIME_S: u64 = SIGN_IN_AGE_S_MAX;
 
 const STATEMENT: &str = "Sign in to the service";
 
-/// A challenge. It is not remembered: a client may choose its own nonce, and many do.
+/// A challenge. It is not stored: a client may choose its own nonce, and many do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Challenge {
@@ -39,7 +39,7 @@ pub struct ChallengeInfo {
     pub resources: Vec<String>,
 }
 
-/// A chain whose wallets may sign, and how they do it.
+/// A chain whose wallets may sign, and the kind of their signatures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SupportedChain {

@@ -1,7 +1,7 @@
-//! Whether a sign-in names one of our own sites.
+//! Checks that a sign-in names one of our own sites.
 
-/// Whether a domain, with or without scheme and path, is one of ours. Older clients leave our port
-/// out; another one is another site. Ours may say their scheme, and then no other will do.
+/// True if a domain, with or without scheme and path, is one of ours. Older clients omit our port;
+/// a different port is a different site. If our domain has a scheme, any other scheme is refused.
 pub(super) fn is_ours(domains: &[String], named: &str) -> bool {
     let (scheme, rest) = split_scheme(named);
     let host = authority(rest);
@@ -12,7 +12,7 @@ pub(super) fn is_ours(domains: &[String], named: &str) -> bool {
     })
 }
 
-/// Whether the origin of a URI is one of ours. What merely begins like it is not.
+/// True if the origin of a URI is one of ours; a matching prefix is not enough.
 pub(super) fn is_uri_ours(domains: &[String], uri: &str) -> bool {
     split_scheme(uri).0.is_some() && is_ours(domains, uri)
 }
@@ -54,7 +54,7 @@ fn is_same_site((our_scheme, ours): Site<'_>, (scheme, named): Site<'_>) -> bool
     our_host.eq_ignore_ascii_case(named_host) && is_same_port
 }
 
-/// The colons within the brackets of an IPv6 address start no port.
+/// Splits off the port. Colons within the brackets of an IPv6 address do not start one.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, Some(port)),

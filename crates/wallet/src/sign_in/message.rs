@@ -1,11 +1,11 @@
-//! The text of a sign-in, as EIP-4361 has it and as Solana wallets follow it.
+//! The text of a sign-in in the EIP-4361 format, which Solana wallets use too.
 
 use std::fmt;
 
 const HEADLINE: &str = " wants you to sign in with your ";
 
-/// The fields of a sign-in text, each byte for byte as it was written. Dates are not read here:
-/// a date that is written anew is no longer what was signed.
+/// The fields of a sign-in text, byte for byte. Dates are not parsed here: a date that is formatted
+/// again may differ from the signed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInMessage {
     pub domain: String,
@@ -20,29 +20,29 @@ pub struct SignInMessage {
     pub expiration_time: Option<String>,
     pub not_before: Option<String>,
     pub request_id: Option<String>,
-    /// None: there is no such heading. It may stand above an empty list.
+    /// None if there is no such heading, which may also stand above an empty list.
     pub resources: Option<Vec<String>>,
 }
 
-/// Whose account it is, in the words of the first line.
+/// The kind of account in the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountKind {
     Ethereum,
     Solana,
 }
 
-/// What the person was told, on a line of its own.
+/// The statement for the user, on a line of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
     Text(String),
-    /// Nothing; EIP-4361 still leaves the place of the line empty.
+    /// No text; EIP-4361 still leaves an empty line for it.
     Blank,
-    /// Nothing, and no place for it either, which is how Solana's formatter writes it.
+    /// No text and no line for it, as Solana's formatter writes it.
     Omitted,
 }
 
 impl SignInMessage {
-    /// Reads a text. None unless [`SignInMessage::to_string`] would give the same text again.
+    /// Parses a text. None unless [`SignInMessage::to_string`] returns the same text.
     pub fn parse(text: &str) -> Option<SignInMessage> {
         let mut lines = Lines { rest: text.split('\n').collect(), next: 0 };
         let (domain, account) = lines.take()?.split_once(HEADLINE)?;
@@ -127,7 +127,7 @@ impl<'a> Lines<'a> {
         self.rest.get(self.next + ahead).copied()
     }
 
-    /// A statement may look like a field; what follows it tells them apart.
+    /// Parses the statement, which may look like a field; the next line tells them apart.
     fn statement(&mut self) -> Option<Statement> {
         let (first, second) = (self.peek(0)?, self.peek(1)?);
         if first.starts_with("URI: ") && second.starts_with("Version: ") {
@@ -141,7 +141,7 @@ impl<'a> Lines<'a> {
         second.is_empty().then(|| Statement::Text(first.to_owned()))
     }
 
-    /// The value of the next line, if the line has this label.
+    /// The value of the next line, if it has this label.
     fn field(&mut self, label: &str) -> Option<String> {
         let value = self.peek(0)?.strip_prefix(label)?;
         self.next += 1;

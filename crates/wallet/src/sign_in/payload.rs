@@ -1,4 +1,4 @@
-//! The sign-in in a header: the signed text itself, or the fields to build it from.
+//! The sign-in in a header: the signed text itself, or the fields to rebuild it from.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,22 +8,22 @@ use super::refusal::SignInRefusal;
 use crate::encoding::json_header;
 use crate::network::{Network, SolanaCluster, parse_chain_id};
 
-/// A sign-in as its client sent it. Nothing in it has been verified.
+/// A sign-in as its client sent it, not verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignIn {
     pub address: String,
     pub message: SignInMessage,
-    /// What was signed, byte for byte.
+    /// The signed text, byte for byte.
     pub text: String,
     pub signature: String,
-    /// The chain that is named beside the message, if one is.
+    /// The chain named outside of the message, if any.
     pub network: Option<Network>,
-    /// When the client says it signed, in milliseconds since 1970.
+    /// The client's time of signing, in milliseconds since 1970.
     pub timestamp_ms: Option<i64>,
 }
 
 impl SignIn {
-    /// Reads the value of a sign-in header, in either form.
+    /// Decodes the value of a sign-in header, in either form.
     pub fn decode(header: &[u8]) -> Result<SignIn, SignInRefusal> {
         let json = json_header(header).ok_or(SignInRefusal::InvalidPayload)?;
         let written: Written =
@@ -70,7 +70,7 @@ struct Written {
 }
 
 impl Written {
-    /// The text that the fields make, as the clients of the fields form build it.
+    /// Rebuilds the signed text from the fields, as clients of that form do.
     fn rebuild(&self, network: Option<Network>) -> Result<(SignInMessage, String), SignInRefusal> {
         let network = network.ok_or(SignInRefusal::InvalidChainId)?;
         let (account_kind, without_statement) = match network {
@@ -102,7 +102,7 @@ impl Written {
         Ok((message, text))
     }
 
-    /// How the signed text names the chain: wallets whose own sign-in writes `mainnet` have signed
+    /// The chain's name in the signed text: wallets whose own sign-in writes `mainnet` have signed
     /// that word.
     fn chain_reference(&self, network: Network) -> String {
         let written = self.chain_id.as_ref().and_then(Value::as_str).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Written {
     }
 }
 
-/// 8453, "8453", "eip155:8453", "solana:5eykt…", or one of the names of Solana's own sign-in.
+/// Parses 8453, "8453", "eip155:8453", "solana:5eykt…", or a name of Solana's own sign-in.
 fn read_chain_id(chain_id: &Value) -> Result<Network, SignInRefusal> {
     let evm = |chain_id: u64| Network::Evm { chain_id };
     if let Some(number) = chain_id.as_u64() {
@@ -132,7 +132,7 @@ fn read_chain_id(chain_id: &Value) -> Result<Network, SignInRefusal> {
     })
 }
 
-/// The kind of signature follows from the chain; a client that says otherwise is confused.
+/// Checks that the client's signature kind matches the chain, which determines it.
 fn check_kind(kind: Option<&str>, network: Option<Network>) -> Result<(), SignInRefusal> {
     let is_contradictory = matches!(
         (kind, network),

@@ -1,4 +1,4 @@
-//! Why a sign-in is refused.
+//! The reasons why a sign-in is refused.
 
 use thiserror::Error;
 
@@ -34,7 +34,7 @@ pub enum SignInRefusal {
     InvalidSignature,
     #[error("Invalid wallet address")]
     InvalidWallet,
-    /// For whoever remembers the nonces.
+    /// Returned by the caller, which stores the nonces.
     #[error("This nonce has already been used")]
     NonceReused,
 }

@@ -17,27 +17,27 @@ use crate::payload::SIGNATURE_BYTES_MAX;
 use crate::solana::is_signed_by;
 use crate::verdict::{Unconfirmed, Verdict};
 
-/// How old a signed message may be.
+/// The maximum age of a signed message, in seconds.
 pub const SIGN_IN_AGE_S_MAX: u64 = 300;
-/// How far ahead of ours a client's clock may be.
+/// Seconds that a client's clock may be ahead of ours.
 pub const SIGN_IN_SKEW_S_MAX: u64 = 30;
 
 const NONCE_CHARACTERS_MIN: usize = 8;
 const NONCE_CHARACTERS_MAX: usize = 128;
 
-/// A message without the line is about the first chain there was.
+/// The chain of a message without a chain id: Ethereum.
 const CHAIN_ID_UNSAID: u64 = 1;
 
-/// What the operator asks of a sign-in.
+/// The operator's rules for sign-ins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInRules {
-    /// The hosts that we answer to, such as `api.example.com` or `localhost:8080`.
+    /// Our host names, such as `api.example.com` or `localhost:8080`.
     pub domains: Vec<String>,
     pub networks: Vec<Network>,
 }
 
 impl SignInRules {
-    /// Whether a host, perhaps with a port, is one of ours.
+    /// True if a host, possibly with a port, is one of ours.
     pub fn is_our_host(&self, host: &str) -> bool {
         let is_host_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
         host.bytes().all(is_host_byte) && is_ours(&self.domains, host)
@@ -49,13 +49,13 @@ impl SignInRules {
 pub struct SignedIn {
     pub wallet: WalletAddress,
     pub network: Network,
-    /// To be used once by this wallet.
+    /// Valid once for this wallet.
     pub nonce: String,
-    /// From then on the message is refused for its age, and the nonce can be forgotten.
+    /// From then on the message is refused for its age, and the nonce can be deleted.
     pub remember_nonce_until: Timestamp,
 }
 
-/// Judges a sign-in. The signature comes last: it is the one check that costs anything.
+/// Verifies a sign-in. The signature comes last, as the only expensive check.
 pub fn verify_sign_in(
     rules: &SignInRules,
     sign_in: &SignIn,
@@ -86,7 +86,7 @@ pub fn verify_sign_in(
     }
 }
 
-/// The address beside the message must be the one within it.
+/// The wallet. The address outside of the message must be the one inside it.
 fn wallet(sign_in: &SignIn) -> Result<WalletAddress, SignInRefusal> {
     let wallet = WalletAddress::parse(&sign_in.address).ok_or(SignInRefusal::InvalidWallet)?;
     if WalletAddress::parse(&sign_in.message.address) != Some(wallet) {
@@ -95,7 +95,8 @@ fn wallet(sign_in: &SignIn) -> Result<WalletAddress, SignInRefusal> {
     Ok(wallet)
 }
 
-/// The chain in the message, the one beside it and the form of the address must agree.
+/// The network. The chain in the message, the one outside of it and the form of the address must
+/// agree.
 fn network(
     rules: &SignInRules,
     sign_in: &SignIn,
@@ -119,7 +120,7 @@ fn network(
     Ok(network)
 }
 
-/// The message names its chain by the reference alone, or in full.
+/// The network in the message, which has the chain's reference alone or its full name.
 fn named_network(message: &SignInMessage) -> Result<Network, SignInRefusal> {
     let evm = |chain_id: u64| Network::Evm { chain_id };
     let Some(written) = &message.chain_id else {
@@ -150,7 +151,7 @@ fn nonce(message: &SignInMessage) -> Result<String, SignInRefusal> {
     Ok(nonce.to_owned())
 }
 
-/// When the message was issued, if that and its other times allow it to be used now.
+/// Returns the time of issue if the message's times allow it to be used now.
 fn check_times(
     message: &SignInMessage,
     timestamp_ms: Option<i64>,
@@ -183,7 +184,7 @@ fn check_times(
     Ok(issued_at)
 }
 
-/// A date alone is no moment.
+/// Parses a timestamp; a bare date is refused.
 fn moment(text: &str) -> Result<Timestamp, SignInRefusal> {
     let moment = if text.contains(['T', 't']) { Timestamp::parse(text) } else { None };
     moment.ok_or(SignInRefusal::InvalidMessage)
@@ -206,7 +207,7 @@ fn judge_evm(
     }
 }
 
-/// The signature is base58 from Solana's own libraries, and base64 from others.
+/// Verifies a Solana signature: base58 from Solana's own libraries, base64 from others.
 fn check_solana(address: SolanaAddress, sign_in: &SignIn) -> Result<(), SignInRefusal> {
     let written = &sign_in.signature;
     let from_base64 = || base64_bytes(written)?.try_into().ok();

@@ -1,4 +1,4 @@
-//! Why a Solana transaction is refused.
+//! The reasons why a Solana transaction is refused.
 
 use thiserror::Error;
 
@@ -53,7 +53,7 @@ impl SolanaFault {
         }
     }
 
-    /// The words of the reference facilitator.
+    /// The reference facilitator's reason.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             SolanaFault::Unreadable | SolanaFault::LookupTable => {

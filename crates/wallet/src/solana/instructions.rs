@@ -1,4 +1,5 @@
-//! What a payment may do on Solana: set its fee, move the token once, and remark on it.
+//! The instructions that a Solana payment may have: set its fee, move the token once, and add
+//! memos.
 
 use super::fault::SolanaFault;
 use super::programs::{COMPUTE_BUDGET, LIGHTHOUSE, MEMO, TOKEN, TOKEN_2022};
@@ -6,10 +7,10 @@ use super::transaction::Instruction;
 use crate::address::SolanaAddress;
 use crate::amount::TOKEN_DECIMALS;
 
-/// Clients ask for 20,000; wallets that add assertions ask for more. With the price below it caps
-/// what a payment can cost the fee payer at half a million lamports.
+/// Clients ask for 20,000; wallets that add assertions ask for more. With the maximum price below,
+/// the priority fee is at most half a million lamports.
 const COMPUTE_UNITS_MAX: u32 = 100_000;
-/// In millionths of a lamport for each compute unit; the protocol's cap.
+/// In millionths of a lamport per compute unit; the protocol's maximum.
 const COMPUTE_PRICE_MAX: u64 = 5_000_000;
 const MICRO: u64 = 1_000_000;
 
@@ -20,7 +21,7 @@ pub(super) const SET_COMPUTE_UNIT_LIMIT: u8 = 2;
 pub(super) const SET_COMPUTE_UNIT_PRICE: u8 = 3;
 pub(super) const TRANSFER_CHECKED: u8 = 12;
 
-/// The one transfer of a payment.
+/// The only transfer of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Transfer {
     pub(crate) token_program: SolanaAddress,
@@ -29,11 +30,11 @@ pub(crate) struct Transfer {
     pub(crate) destination: SolanaAddress,
     pub(crate) authority: SolanaAddress,
     pub(crate) units: u64,
-    /// What its place in a block costs beside the signatures, in lamports.
+    /// The priority fee besides the signature fees, in lamports.
     pub(crate) priority_fee: u64,
 }
 
-/// Checks every instruction against the few that are known, each in its place.
+/// Checks that every instruction is a known one in its place, and returns the transfer.
 pub(crate) fn transfer_of(instructions: &[Instruction<'_>]) -> Result<Transfer, SolanaFault> {
     let has_right_count =
         INSTRUCTIONS_MIN <= instructions.len() && instructions.len() <= INSTRUCTIONS_MAX;
@@ -70,7 +71,7 @@ fn compute_price(instruction: &Instruction<'_>) -> Result<u64, SolanaFault> {
     }
 }
 
-/// The argument of an instruction to the compute budget.
+/// The argument of a compute budget instruction.
 fn argument<const N: usize>(instruction: &Instruction<'_>, kind: u8) -> Option<[u8; N]> {
     let (first, argument) = instruction.data.split_first()?;
     let is_it = instruction.program == COMPUTE_BUDGET && *first == kind;

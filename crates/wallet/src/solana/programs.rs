@@ -1,4 +1,4 @@
-//! The programs that a payment may call, and where tokens are kept.
+//! The programs that a payment may call, and the accounts that hold tokens.
 
 use crate::address::SolanaAddress;
 
@@ -10,14 +10,14 @@ pub const TOKEN_2022: SolanaAddress =
     SolanaAddress::known("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
 pub(crate) const MEMO: SolanaAddress =
     SolanaAddress::known("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
-/// Wallets add its assertions to what they sign, to protect their users. It moves nothing.
+/// Wallets add its assertions to what they sign, to protect their users. It moves no money.
 pub(crate) const LIGHTHOUSE: SolanaAddress =
     SolanaAddress::known("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95");
 const ASSOCIATED_TOKEN: SolanaAddress =
     SolanaAddress::known("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
 
-/// The account in which an owner keeps a token, by convention. None only if no bump seed leads off
-/// the curve, which no one has ever seen.
+/// The associated token account of an owner. None only if no bump seed leads off the curve, which
+/// has never been observed.
 pub fn token_account(
     owner: SolanaAddress,
     token_program: SolanaAddress,

@@ -1,4 +1,4 @@
-//! A Solana transaction, from its bytes.
+//! Parses a Solana transaction.
 
 use solana_message::{VersionedMessage, v0};
 use solana_short_vec::decode_shortu16_len;
@@ -6,18 +6,18 @@ use solana_short_vec::decode_shortu16_len;
 use super::fault::SolanaFault;
 use crate::address::SolanaAddress;
 
-/// What fits into a packet of the network; longer transactions do not exist.
+/// The packet size of the network; longer transactions do not exist.
 pub const TRANSACTION_BYTES_MAX: usize = 1232;
 
 const SIGNATURE_BYTES: usize = 64;
 
-/// A transaction of version 0 that is sound in itself: as many signatures as signers, and every
-/// index within its list.
+/// A consistent transaction of version 0: as many signatures as signers, and every index within its
+/// list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Transaction {
     bytes: Vec<u8>,
     signatures: Vec<[u8; SIGNATURE_BYTES]>,
-    /// Where the message starts: it is what the signatures are over.
+    /// The offset of the message, which the signatures cover.
     message_start: usize,
     message: v0::Message,
 }
@@ -41,7 +41,7 @@ impl Transaction {
         let (signatures, _) = signatures.as_chunks::<SIGNATURE_BYTES>();
         let message = wincode::deserialize_exact(&bytes[message_start..])
             .map_err(|_| SolanaFault::Unreadable)?;
-        // Transactions of the legacy form have no place in the protocol, newer ones are unknown.
+        // The protocol excludes legacy transactions, and newer versions are unknown.
         let VersionedMessage::V0(message) = message else {
             return Err(SolanaFault::Unreadable);
         };
@@ -60,12 +60,12 @@ impl Transaction {
         &self.signatures
     }
 
-    /// The bytes that signatures are over.
+    /// The bytes that the signatures cover.
     pub(crate) fn message_bytes(&self) -> &[u8] {
         &self.bytes[self.message_start..]
     }
 
-    /// The accounts; those that sign come first, and the very first pays the fee.
+    /// An account by index. Signers come first, and the first of them pays the fee.
     pub(crate) fn key(&self, index: usize) -> Option<SolanaAddress> {
         self.message.account_keys.get(index).copied().map(SolanaAddress::from)
     }
@@ -87,7 +87,7 @@ impl Transaction {
         Some(instructions)
     }
 
-    /// The whole transaction with another signature in the fee payer's place.
+    /// The whole transaction with the given signature of the fee payer.
     pub(crate) fn with_fee_payer_signature(&self, signature: &[u8; SIGNATURE_BYTES]) -> Vec<u8> {
         let slots = self.signatures.len() * SIGNATURE_BYTES;
         let first_slot = self.message_start - slots;
@@ -97,8 +97,8 @@ impl Transaction {
     }
 }
 
-/// What identifies a transaction whose fee payer is somebody else: the payer's signature, and the
-/// block after which the network forgets it. None if it is no transaction.
+/// Identifies a transaction whose fee payer is not known: the payer's signature, and the blockhash,
+/// which limits its validity. None if it is not a transaction.
 pub fn payers_mark(bytes: &[u8]) -> Option<PayersMark> {
     let transaction = Transaction::parse(bytes).ok()?;
     let signature = *transaction.signatures().get(1)?;
@@ -111,7 +111,7 @@ pub struct PayersMark {
     pub recent_blockhash: [u8; 32],
 }
 
-/// A signature as Solana shows it; the first of a transaction is also the transaction's name.
+/// A signature in base58; the first of a transaction is also the transaction's id.
 pub fn base58_signature(signature: &[u8; SIGNATURE_BYTES]) -> String {
     let mut text = [0; five8::BASE58_ENCODED_64_MAX_LEN];
     let length = five8::encode_64(signature, &mut text);

@@ -1,4 +1,4 @@
-//! A payment on Solana that nobody has signed yet, for wallets that sign what a page hands them.
+//! Builds an unsigned payment on Solana, for browser wallets that sign a given transaction.
 
 use solana_message::compiled_instruction::CompiledInstruction;
 use solana_message::{MessageHeader, VersionedMessage, v0};
@@ -10,13 +10,13 @@ use crate::address::SolanaAddress;
 use crate::amount::{TOKEN_DECIMALS, TokenAmount};
 use crate::terms::PaymentTerms;
 
-/// A transfer with a memo takes some 12,000; the rest is for the assertions that wallets add.
+/// A transfer with a memo takes about 12,000; the rest is for the assertions that wallets add.
 const COMPUTE_UNITS: u32 = 60_000;
-/// What clients of the protocol offer.
+/// The price that x402 clients offer.
 const COMPUTE_PRICE: u64 = 1;
 const SIGNERS: u8 = 2;
 
-/// Where each account stands: those that sign first, then those that change, then the rest.
+/// Indexes of the accounts: signers first, then writable ones, then the rest.
 const PAYER: u8 = 1;
 const SOURCE: u8 = 2;
 const DESTINATION: u8 = 3;
@@ -25,8 +25,8 @@ const BUDGET_PROGRAM: u8 = 5;
 const TOKEN_PROGRAM: u8 = 6;
 const MEMO_PROGRAM: u8 = 7;
 
-/// A transaction that keeps the terms as soon as `payer` has signed it. The memo tells two payments
-/// of the same amount apart that name the same block.
+/// A transaction that meets the terms once `payer` has signed it. The memo distinguishes two
+/// payments of the same amount with the same blockhash.
 pub fn unsigned_payment(
     terms: &PaymentTerms,
     payer: SolanaAddress,

@@ -15,10 +15,10 @@ use crate::terms::{AmountFault, PaymentTerms, SolanaTerms};
 /// The fee payer has not signed when the payment arrives.
 const EMPTY_SIGNATURE: [u8; 64] = [0; 64];
 
-/// In lamports; two sign a payment.
+/// In lamports per signature; a payment has two.
 const SIGNATURE_FEE: u64 = 5_000;
 
-/// A transaction that keeps the terms and lacks the fee payer's signature alone.
+/// A transaction that meets the terms and lacks only the fee payer's signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SolanaPayment {
     transaction: Transaction,
@@ -26,23 +26,23 @@ pub struct SolanaPayment {
 }
 
 impl SolanaPayment {
-    /// What the fee payer signs.
+    /// The bytes for the fee payer to sign.
     pub fn message(&self) -> &[u8] {
         self.transaction.message_bytes()
     }
 
-    /// What it costs the fee payer at most, in lamports.
+    /// The maximum cost for the fee payer, in lamports.
     pub fn fee_max(&self) -> u64 {
         self.fee_max
     }
 
-    /// The transaction can be sent for as long as the network remembers this block.
+    /// The blockhash of the transaction, which can be sent until the blockhash expires.
     pub fn recent_blockhash(&self) -> [u8; 32] {
         self.transaction.recent_blockhash()
     }
 
     /// The transaction to send, once the fee payer has signed [`SolanaPayment::message`]. That
-    /// signature, in base58, is also the transaction's name.
+    /// signature, in base58, is also the transaction's id.
     pub fn cosigned(&self, fee_payer_signature: &[u8; 64]) -> Vec<u8> {
         self.transaction.with_fee_payer_signature(fee_payer_signature)
     }
@@ -71,7 +71,7 @@ pub(crate) fn verify(
     })
 }
 
-/// Two sign, the fee payer first, and nobody has signed in its name yet.
+/// Checks the signers: two, with the fee payer first and its signature empty.
 fn check_fee_payer(solana: &SolanaTerms, transaction: &Transaction) -> Result<(), SolanaFault> {
     let [fee_payer_signature, _] = transaction.signatures() else {
         return Err(SolanaFault::Signers);
@@ -83,8 +83,8 @@ fn check_fee_payer(solana: &SolanaTerms, transaction: &Transaction) -> Result<()
     Ok(())
 }
 
-/// The fee payer's signature covers the whole transaction, so whatever touched its accounts would
-/// be allowed to.
+/// Checks that no instruction uses the fee payer's account: its signature covers the whole
+/// transaction, so it would authorise the use.
 fn check_isolation(
     fee_payer: SolanaAddress,
     instructions: &[Instruction<'_>],
@@ -105,7 +105,7 @@ fn check_transfer(solana: &SolanaTerms, transfer: &Transfer) -> Result<(), Solan
     if Some(transfer.destination) != ours {
         return Err(SolanaFault::Recipient);
     }
-    // Money that goes round in a circle has not arrived.
+    // A payment from ourselves brings in nothing.
     let is_circular =
         transfer.source == transfer.destination || transfer.authority == solana.pay_to;
     if is_circular {
@@ -125,8 +125,8 @@ fn amount(terms: &PaymentTerms, transfer: &Transfer) -> Result<TokenAmount, Sola
     Ok(amount)
 }
 
-/// The other signer is the one whose tokens move. The node that simulates the transaction does not
-/// look at signatures, so they are verified here.
+/// Checks that the other signer owns the tokens. The node that simulates the transaction does not
+/// check signatures, so this does.
 fn check_payer(transaction: &Transaction, authority: SolanaAddress) -> Result<(), SolanaFault> {
     let [_, signature] = transaction.signatures() else {
         return Err(SolanaFault::Signers);
@@ -138,7 +138,7 @@ fn check_payer(transaction: &Transaction, authority: SolanaAddress) -> Result<()
     if is_signed { Ok(()) } else { Err(SolanaFault::Signature) }
 }
 
-/// Strict: keys of small order, which anybody can sign for, are refused.
+/// Verifies a signature strictly: keys of small order, which anyone can sign for, are refused.
 pub(crate) fn is_signed_by(signer: SolanaAddress, message: &[u8], signature: &[u8; 64]) -> bool {
     let Ok(key) = VerifyingKey::from_bytes(&signer.bytes()) else {
         return false;

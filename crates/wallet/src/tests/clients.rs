@@ -1,4 +1,4 @@
-//! Headers that unchanged clients made are read and verified.
+//! Headers made by unmodified clients are decoded and verified.
 
 use moment::Timestamp;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Contract wallets: whatever no key signed is a question to the contract.
+//! Contract wallets: signatures that no key made are checked by the contract.
 
 use alloy_primitives::hex;
 use alloy_sol_types::SolValue;
@@ -11,7 +11,7 @@ use crate::{ContractCheck, Settlement, Unconfirmed, Verdict, VerifiedPayment};
 const MAGIC_SUFFIX: [u8; 32] =
     hex!("6492649264926492649264926492649264926492649264926492649264926492");
 
-/// A payment from a contract's address, under whatever signature.
+/// A payment from a contract's address, with any signature.
 #[track_caller]
 fn unconfirmed(signature: &[u8]) -> Unconfirmed<VerifiedPayment> {
     let payer = Payer::new(1);

@@ -1,4 +1,4 @@
-//! What an honest payer on the EVM chain may do.
+//! Valid payments on the EVM chain.
 
 use alloy_primitives::{U256, hex};
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! What a dishonest payer on the EVM chain would try.
+//! Attacks by a payer on the EVM chain.
 
 use alloy_primitives::{U256, hex};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const SIGNATURE: &str = "X402_INVALID_PAYMENT invalid_exact_evm_payload_signatur
 const RECIPIENT: &str = "INVALID_PAYMENT_RECIPIENT invalid_exact_evm_payload_recipient_mismatch";
 const MALFORMED: &str = "INVALID_PAYMENT_FORMAT invalid_payload";
 
-/// Signs an honest payment, changes it, and looks at the verdict.
+/// Signs a valid payment, changes it, and checks the verdict.
 #[track_caller]
 fn check(change: impl FnOnce(&mut Value), expected: &str) {
     let payer = Payer::new(1);
@@ -18,7 +18,7 @@ fn check(change: impl FnOnce(&mut Value), expected: &str) {
     assert_eq!(verdict(&terms(), &json, now()), expected);
 }
 
-/// Without code at the payer's address, the answer to this question is a refusal.
+/// Without code at the payer's address, the contract check refuses it.
 fn ask_the_payers_contract() -> String {
     format!("ask the contract at {}", Payer::new(1).address())
 }

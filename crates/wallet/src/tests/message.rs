@@ -1,4 +1,4 @@
-//! The text of a sign-in, read and written without losing a byte.
+//! The text of a sign-in, parsed and formatted without losing a byte.
 
 use expect_test::expect;
 use proptest::option;

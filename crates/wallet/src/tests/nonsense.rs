@@ -1,4 +1,4 @@
-//! Nothing that a caller or a node sends makes this panic, and no tampering goes unnoticed.
+//! No input of a caller or a node causes a panic, and no tampering goes unnoticed.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use crate::{
     verify_web3_key,
 };
 
-/// Everything that a header can set in motion.
+/// Runs everything that can be done with a header.
 fn use_header(header: &[u8]) {
     if let Ok(payment) = Payment::decode(header) {
         let _ = verify_payment(&terms(), &payment, now());
@@ -39,7 +39,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 16, 4, |inner| vec(inner, 0..4).prop_map(Value::from))
 }
 
-/// Every place in a value, as JSON pointers.
+/// Collects the JSON pointers of all values within a value.
 fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     found.push(here.to_owned());
     if let Some(object) = value.as_object() {

@@ -1,4 +1,4 @@
-//! What counts as paid on the EVM chain.
+//! The events that count as a payment on the EVM chain.
 
 use alloy_primitives::{U256, hex};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Who is let in by a signed text, and who is not.
+//! Signed texts that are accepted, and those that are refused.
 
 use moment::Timestamp;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub(super) fn evm_message() -> SignInMessage {
     }
 }
 
-/// The message form, signed by the first payer.
+/// The header with the message text, signed by the first payer.
 fn signed(message: &SignInMessage) -> Value {
     let text = message.to_string();
     json!({

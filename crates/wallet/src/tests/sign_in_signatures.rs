@@ -1,4 +1,4 @@
-//! Who signed a sign-in, in which form, and what they were asked to sign.
+//! The signatures of sign-ins: their signers and formats, and the challenge.
 
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn incomplete_payloads_are_refused() {
     check_payload(|json| *json = json!([]), "INVALID_PAYLOAD");
 }
 
-/// The message form on Solana, and its signature.
+/// The header with the message text on Solana, and its signature.
 fn solana_signed(text_of: impl FnOnce(SignInMessage) -> SignInMessage) -> (Value, [u8; 64]) {
     let key = SigningKey::from_bytes(&[5; 32]);
     let address = SolanaAddress::from_bytes(key.verifying_key().to_bytes()).to_string();

@@ -1,4 +1,4 @@
-//! What an honest payer on Solana may do, and what the fee payer needs to finish it.
+//! Valid payments on Solana, and what the fee payer needs to complete them.
 
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What a dishonest payer on Solana would try. The fee payer's signature is at stake.
+//! Attacks by a payer on Solana, which aim at the fee payer's signature.
 
 use super::solana::judge;
 use super::solana_world::{Account, Draft, ELSEWHERE};
@@ -6,7 +6,7 @@ use super::world::{solana, solana_terms, terms};
 use crate::SolanaAddress;
 use crate::solana::{TOKEN, token_account};
 
-/// Spoils an honest transaction before its payer signs it.
+/// Changes a valid transaction before its payer signs it.
 #[track_caller]
 fn check(spoil: impl FnOnce(&mut Draft), expected: &str) {
     let mut draft = Draft::honest();

@@ -1,4 +1,4 @@
-//! Solana transactions to send: an honest one, and the ways to spoil it.
+//! Solana transactions for tests: a valid one, and ways to break it.
 
 use ed25519_dalek::{Signer, SigningKey};
 use solana_message::compiled_instruction::CompiledInstruction;
@@ -14,7 +14,7 @@ pub(super) struct Draft {
     pub(super) fee_payer: SolanaAddress,
     pub(super) blockhash: [u8; 32],
     pub(super) instructions: Vec<TestInstruction>,
-    /// Who else must sign, for those who would smuggle a signer in.
+    /// Another required signer, for attacks that add one.
     pub(super) extra_signer: Option<SolanaAddress>,
     payer: SigningKey,
 }
@@ -25,7 +25,7 @@ pub(super) struct TestInstruction {
     pub(super) data: Vec<u8>,
 }
 
-/// An account by its part in the transaction.
+/// An account by its role in the transaction.
 #[derive(Clone, Copy)]
 pub(super) enum Account {
     Payer,
@@ -36,7 +36,7 @@ pub(super) enum Account {
 pub(super) const ELSEWHERE: SolanaAddress = SolanaAddress::from_bytes([77; 32]);
 
 impl Draft {
-    /// Five dollars to us.
+    /// A valid payment of five dollars to us.
     pub(super) fn honest() -> Draft {
         let payer = SigningKey::from_bytes(&[17; 32]);
         let mut draft = Draft {
@@ -103,12 +103,13 @@ impl Draft {
         self.instructions.push(TestInstruction { program, accounts, data: vec![1] });
     }
 
-    /// The bytes that a client sends: the payer has signed, the fee payer's place is empty.
+    /// The bytes that a client sends: signed by the payer, with an empty signature of the fee
+    /// payer.
     pub(super) fn signed(&self) -> Vec<u8> {
         self.sign(&VersionedMessage::V0(self.message()))
     }
 
-    /// The same in the form that came before versions.
+    /// The same transaction in the legacy format.
     pub(super) fn signed_as_legacy(&self) -> Vec<u8> {
         let message = self.message();
         self.sign(&VersionedMessage::Legacy(legacy::Message {
@@ -119,7 +120,7 @@ impl Draft {
         }))
     }
 
-    /// The same with an account that only a lookup table would name.
+    /// The same transaction with an account from a lookup table.
     pub(super) fn signed_with_lookup_table(&self) -> Vec<u8> {
         let mut message = self.message();
         message.address_table_lookups = vec![MessageAddressTableLookup {

@@ -1,4 +1,4 @@
-//! What clients are asked for.
+//! The requirements that clients see.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A service with its terms, and payers with keys to pay it.
+//! Payment terms, and payers with keys.
 
 use alloy_primitives::{Address, B256, U256, hex};
 use base64::Engine;
@@ -14,7 +14,7 @@ use crate::{
     SolanaCluster, SolanaTerms, TokenAmount, Verdict, VerifiedPayment, verify_payment,
 };
 
-/// Within the lifetime of the clients' payments.
+/// Within the validity of the clients' payments.
 pub(super) const NOW_S: i64 = 1_794_705_500;
 
 pub(super) fn now() -> Timestamp {
@@ -68,7 +68,7 @@ pub(super) fn unheader(header: &str) -> Value {
     serde_json::from_slice(&STANDARD.decode(header).unwrap()).unwrap()
 }
 
-/// The verdict in a line: who pays how much, or the code and the protocol's reason.
+/// The verdict in a line: payer, amount and network, or the code and the protocol's reason.
 pub(super) fn verdict(terms: &PaymentTerms, json: &Value, now: Timestamp) -> String {
     match judge(terms, json, now) {
         Ok(Verdict::Verified(payment)) => {
@@ -104,7 +104,7 @@ impl Payer {
         Address::from_public_key(self.key.verifying_key()).into()
     }
 
-    /// r, s and a v of 27 or 28.
+    /// The bytes of r, s and a v of 27 or 28.
     pub(super) fn sign(&self, digest: [u8; 32]) -> [u8; 65] {
         let (signature, recovery) = self.key.sign_prehash_recoverable(&digest).unwrap();
         let mut bytes = [0; 65];
@@ -117,7 +117,7 @@ impl Payer {
         hex::encode_prefixed(self.sign(alloy_primitives::eip191_hash_message(text).0))
     }
 
-    /// Five dollars to us, for the next five minutes.
+    /// An authorization of five dollars to us, valid for five minutes.
     pub(super) fn authorization(&self) -> Authorization {
         Authorization {
             from: self.address(),
@@ -129,7 +129,7 @@ impl Payer {
         }
     }
 
-    /// The payload of the second version that a client would send.
+    /// The version 2 payload that a client would send.
     pub(super) fn pay(&self, terms: &EvmTerms, authorization: &Authorization) -> Value {
         json!({
             "x402Version": 2,
@@ -148,7 +148,7 @@ pub(super) fn accepted(network: Network) -> Value {
     json!(terms.requirement(network, terms.minimum).unwrap())
 }
 
-/// The mirror image of a signature: it recovers to the same address.
+/// The mirrored form of a signature: it recovers to the same address.
 pub(super) fn mirrored(signature: [u8; 65]) -> [u8; 65] {
     let order = U256::from_be_bytes(hex!(
         "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"

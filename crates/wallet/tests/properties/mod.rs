@@ -1,6 +1,6 @@
-//! What must hold of any bytes that a caller sends. The fuzzer asks it of inputs of its own making,
-//! and a plain test of every committed seed. Each tells whether the input came as far as it could: to a
-//! signature that holds.
+//! Properties that hold for any bytes of a caller. The fuzzer checks them on generated inputs, and
+//! a plain test on every committed seed. Each returns true if the input got as far as possible: to
+//! a valid signature.
 
 mod payment;
 mod sign_in;

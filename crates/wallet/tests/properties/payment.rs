@@ -1,4 +1,4 @@
-//! Payments: what a header holds survives being written down, and only what was signed is verified.
+//! Payments: a decoded header survives encoding, and only signed values are verified.
 
 use alloy_primitives::{U256, hex};
 use serde_json::{Value, json};
@@ -11,12 +11,12 @@ use wallet::{
 
 use super::world::{NOW_S, Payer, evm_terms, header, now, spoiled, terms, terms_on};
 
-/// The words of a refusal go into an answer's body and its header.
+/// The text of a refusal goes into the body and a header of the response.
 const WORDS_BYTES_MAX: usize = 512;
 /// The call of a contract wallet's payment: seven words, the longest signature, and its padding.
 const CALL_BYTES_MAX: usize = 4 + 32 * 10 + SIGNATURE_BYTES_MAX + 32;
 
-/// The value of a payment header, as it comes.
+/// Takes the input as the value of a payment header.
 pub(crate) fn payment_header(bytes: &[u8]) -> bool {
     let payment = match Payment::decode(bytes) {
         Ok(payment) => payment,
@@ -45,8 +45,8 @@ pub(crate) fn payment_header(bytes: &[u8]) -> bool {
     }
 }
 
-/// The JSON of a payment, judged as it is; or, if the input is no JSON, an authorization of its making
-/// that the known payer did sign.
+/// Takes the input as the JSON of a payment; or, if it is not JSON, as an authorization that the
+/// known payer signs.
 pub(crate) fn payment_payload(bytes: &[u8]) -> bool {
     let mut is_verified = payment_header(&header(bytes));
     if let Ok(payment) = Payment::decode(&header(bytes)) {
@@ -66,7 +66,7 @@ pub(crate) fn payment_payload(bytes: &[u8]) -> bool {
     is_verified
 }
 
-/// What is verified is what was signed: who, to whom, how much, on which chain.
+/// The verified payment has the signed values: payer, recipient, amount and chain.
 fn check_verified(payment: &Payment, verified: &VerifiedPayment) {
     assert_eq!(verified.network, payment.network);
     let (Proof::Evm { authorization, .. }, Settlement::Evm(settlement)) =
@@ -82,7 +82,8 @@ fn check_verified(payment: &Payment, verified: &VerifiedPayment) {
     assert!(settlement.calldata().len() <= CALL_BYTES_MAX);
 }
 
-/// The known payer's signature holds exactly for what keeps the terms, and no other signature does.
+/// The known payer's signature is valid exactly if the authorization meets the terms, and no other
+/// signature is.
 fn check_signed(authorization: &Authorization, seed: &[u8]) -> bool {
     let (payer, evm, terms) = (Payer::known(), evm_terms(8453), terms());
     let signature = payer.sign(authorization.digest(&evm));
@@ -131,7 +132,8 @@ fn written(authorization: &Authorization) -> Value {
     })
 }
 
-/// The input's last bytes as numbers: near the bounds of the terms, or as wide as the contract's.
+/// Builds an authorization from the input's last bytes: near the limits of the terms, or as wide as
+/// the contract's numbers.
 fn authorization(bytes: &[u8]) -> Option<Authorization> {
     let (rest, last) = bytes.split_last_chunk::<33>()?;
     let (kind, nonce) = last.split_first()?;

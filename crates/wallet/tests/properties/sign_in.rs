@@ -1,4 +1,4 @@
-//! Sign-ins: the text that is judged is the text that was signed, in either form.
+//! Sign-ins: the text that is verified is the text that was signed, in either form.
 
 use alloy_primitives::hex;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::world::{Payer, header, rules, signing_time, spoiled_scalars};
 
 const NONCE_BYTES_MAX: usize = 128;
 
-/// The value of a sign-in header as it comes, and as base64 of the input.
+/// Takes the input as the value of a sign-in header, and as its content before base64.
 pub(crate) fn sign_in_header(bytes: &[u8]) -> bool {
     let is_verified = [check_header(bytes), check_header(&header(bytes))].contains(&true);
     if let Ok(mut json) = serde_json::from_slice::<Value>(bytes)
@@ -22,7 +22,7 @@ pub(crate) fn sign_in_header(bytes: &[u8]) -> bool {
     is_verified
 }
 
-/// The text of a sign-in.
+/// Takes the input as the text of a sign-in.
 pub(crate) fn sign_in_message(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Some(message) = SignInMessage::parse(text) else { return false };
@@ -52,7 +52,8 @@ fn check_header(bytes: &[u8]) -> bool {
     true
 }
 
-/// The same sign-in by the known payer holds if anything of it does; with a spoiled signature never.
+/// Signs the same sign-in with the known payer's key: it is valid if nothing else is wrong, and
+/// never with a changed signature.
 fn check_signed(json: &mut Value, seed: &[u8]) {
     let Ok(sign_in) = SignIn::decode(&header(json.to_string().as_bytes())) else { return };
     let payer = Payer::known();
@@ -86,7 +87,7 @@ fn check_signed_in(message: &SignInMessage, signed_in: &SignedIn) {
     assert!(signing_time() <= signed_in.remember_nonce_until, "it could be used again");
 }
 
-/// The host of a domain or a URI, by other means than those that are tested.
+/// The host of a domain or a URI, computed independently of the code under test.
 fn host(place: &str) -> String {
     let place = place.to_ascii_lowercase();
     let (_, place) = place.split_once("://").unwrap_or(("", &place));

@@ -1,4 +1,4 @@
-//! Solana transactions: whatever else they are made of, the fee payer is safe and the money is ours.
+//! Solana transactions: in every verified one, the fee payer is safe and the money is ours.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,10 +14,10 @@ use super::world::{header, now, spoiled, terms};
 
 const SIGNATURE_BYTES: usize = 64;
 const TRANSFER_CHECKED: u8 = 12;
-/// What the network charges for two signatures, and the dearest compute that is allowed.
+/// The fee of two signatures plus the highest allowed compute price.
 const FEE_LAMPORTS_MAX: u64 = 2 * 5_000 + 100_000 * 5_000_000 / 1_000_000;
 
-/// A whole transaction; and a message that the known payer did sign.
+/// Takes the input as a whole transaction, and as a message that the known payer signs.
 pub(crate) fn solana_transaction(bytes: &[u8]) -> bool {
     let is_verified = check(bytes);
     if let Some(mark) = payers_mark(bytes) {
@@ -36,7 +36,7 @@ pub(crate) fn solana_transaction(bytes: &[u8]) -> bool {
     is_verified || is_signed
 }
 
-/// Whether the transaction is verified; if so, everything that it does is looked at once more.
+/// True if the transaction is verified; then all of its instructions are checked again.
 fn check(bytes: &[u8]) -> bool {
     let Ok(verified) = judge(bytes) else { return false };
     assert!(bytes.len() <= TRANSACTION_BYTES_MAX);

@@ -1,4 +1,4 @@
-//! API keys for wallets: only a token of ours, signed by the wallet that is named, makes one.
+//! API keys for wallets: only a token of ours, signed by the named wallet, makes one.
 
 use alloy_primitives::hex;
 use wallet::{TOKEN_LIFETIME_S, TokenSecret, Verdict, mint_token, verify_web3_key};
@@ -7,7 +7,7 @@ use super::world::{Payer, now, spoiled, spoiled_scalars};
 
 const SECRET: TokenSecret = TokenSecret([3; 32]);
 
-/// An address, a token and a signature, each on a line of its own; a line that is missing is empty.
+/// Takes the input as an address, a token and a signature, one per line; missing lines are empty.
 pub(crate) fn web3_key(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.splitn(3, '\n');
@@ -33,7 +33,7 @@ pub(crate) fn web3_key(bytes: &[u8]) -> bool {
     assert!(key.expires_at.since(now()).as_secs() <= TOKEN_LIFETIME_S);
     let judged = judge(&minted, &spoiled_scalars(&signed, bytes));
     assert!(!matches!(judged, Ok(Verdict::Verified(_))), "a spoiled signature: {judged:?}");
-    // A token that is no text any more cannot arrive.
+    // A token that is not valid UTF-8 cannot be sent.
     if let Ok(token) = String::from_utf8(spoiled(minted.as_bytes(), bytes)) {
         let judged = judge(&token, &payer.sign_text(&token));
         assert!(judged.is_err(), "a spoiled token: {judged:?}");

@@ -1,4 +1,4 @@
-//! The service that the inputs are sent to: its terms, its time, and one payer whose key is known.
+//! The service under test: its terms, its time, and one payer whose key is known.
 
 use alloy_primitives::{Address, eip191_hash_message};
 use base64::Engine;
@@ -11,7 +11,7 @@ use wallet::{
     SolanaTerms, TokenAmount,
 };
 
-/// Within the lifetime of the seeds' payments.
+/// Within the validity of the seeds' payments.
 pub(super) const NOW_S: i64 = 1_794_705_500;
 
 pub(super) fn now() -> Timestamp {
@@ -34,7 +34,7 @@ pub(super) fn terms() -> PaymentTerms {
     }
 }
 
-/// Terms under which a payment on this network is one that was asked for.
+/// Terms that include a payment on this network.
 pub(super) fn terms_on(network: Network) -> PaymentTerms {
     match network {
         Network::Evm { chain_id } => PaymentTerms { evm: Some(evm_terms(chain_id)), ..terms() },
@@ -86,7 +86,7 @@ impl Payer {
         Address::from_public_key(self.0.verifying_key()).into()
     }
 
-    /// r, s and a v of 27 or 28.
+    /// The bytes of r, s and a v of 27 or 28.
     pub(super) fn sign(&self, digest: [u8; 32]) -> Vec<u8> {
         let (signature, recovery) =
             self.0.sign_prehash_recoverable(&digest).expect("any digest can be signed");
@@ -100,8 +100,8 @@ impl Payer {
     }
 }
 
-/// The same signature with its scalars changed. The last byte is left alone: texts may be signed with
-/// either way of writing it.
+/// The same signature with changed scalars. The last byte is kept: sign-ins accept both encodings
+/// of it.
 pub(super) fn spoiled_scalars(signature: &[u8], seed: &[u8]) -> Vec<u8> {
     let (parity, scalars) = signature.split_last().expect("a signature has 65 bytes");
     let mut spoiled = spoiled(scalars, seed);

@@ -1,4 +1,4 @@
-//! What is offered for gas, from the first transaction to the last that the operator would pay for.
+//! Gas fees, from the first transaction to the last that the operator's maximum allows.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! One key in each of the forms that tools write it in.
+//! One key in each of the supported formats.
 
 use wallet::SolanaAddress;
 

@@ -1,4 +1,4 @@
-//! Tests of finding, of forgetting, and of what is too large.
+//! Tests of lookup, eviction, and results that are too large.
 
 use super::*;
 

@@ -1,11 +1,11 @@
-//! Tests of going to a second node, and of not going there with what must not be sent twice.
+//! Tests of retries on a second node, and of submissions, which are not retried.
 
 use super::*;
 
 const MIXED: &str = r#"[{"id":7,"method":"eth_call"},
     {"id":8,"method":"eth_sendRawTransaction","params":["0xc0"]}]"#;
 
-/// Asks a bad node and then a good one, and shows the answer and what each was asked.
+/// Calls a faulty node and then a good one, and shows the answer and the calls of each.
 async fn check(bad: Stub, body: &str, expected: Expect) {
     check_within(NodeLimits::default(), bad, body, expected).await;
 }

@@ -1,5 +1,5 @@
-//! Tests of asking once for what several want, of keeping what never changes, of a second node for
-//! slow reads, and of nodes that serve another chain.
+//! Tests of shared reads, of cached results, of hedged reads, and of nodes that serve another
+//! chain.
 
 use super::*;
 
@@ -55,12 +55,12 @@ async fn nothing_and_errors_are_not_kept() {
     }
 }
 
-/// Asks a node that never answers and then a good one, with a hedge.
+/// Calls a node that never answers and then a good one, with a hedge.
 async fn hedged(body: &str) -> (String, usize) {
     let slow = Stub::start(|_, _| Act::Stall).await;
     let good = Stub::good().await;
     let hedge_after = Some(Duration::from_millis(20));
-    // There is no time left for the second node unless it is asked beside the first.
+    // There is no time left for the second node unless it is called in parallel.
     let attempt_timeout = impatient().total_timeout;
     let limits = NodeLimits { hedge_after, attempt_timeout, ..impatient() };
     let nodes = nodes(&[&slow.url, &good.url], limits);

@@ -1,4 +1,4 @@
-//! A scripted node: a bare TCP server that can also do what no proper server would.
+//! A scripted node: a bare TCP server that can also misbehave.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,19 +8,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// What the node does with a request.
+/// The node's reaction to a request.
 pub(super) enum Act {
     /// Answers with this status and body.
     Reply(u16, String),
-    /// Answers well, but only after this long.
+    /// Answers correctly, after a delay.
     Late(Duration, String),
-    /// Sends the client elsewhere.
+    /// Redirects the client.
     Redirect(String),
-    /// Says nothing, and keeps the connection.
+    /// Does not answer, and keeps the connection open.
     Stall,
     /// Closes the connection without an answer.
     HangUp,
-    /// Promises a longer body than it sends.
+    /// Announces a longer body than it sends.
     CutShort,
     /// Sends a body that never ends.
     Endless,
@@ -34,15 +34,15 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// Starts a node that follows the script: from the body of a request, and how many came before
-    /// it, to an act.
+    /// Starts a node that follows the script, which gets the body of a request and the number of
+    /// earlier ones.
     ///
-    /// Asked for its chain before anything else, it tells the right one, and that is not counted.
+    /// The first query of its chain is answered with the right one, and not counted.
     pub(super) async fn start(script: impl Fn(&str, usize) -> Act + Send + Sync + 'static) -> Stub {
         Stub::of_chain(r#"{"jsonrpc":"2.0","id":0,"result":"0x1"}"#, script).await
     }
 
-    /// A node that answers this when it is asked for its chain.
+    /// Starts a node that answers `told` when its chain is queried.
     pub(super) async fn of_chain(
         told: &'static str,
         script: impl Fn(&str, usize) -> Act + Send + Sync + 'static,
@@ -67,12 +67,12 @@ impl Stub {
         Stub::start(|body, _| Act::Reply(200, results(body))).await
     }
 
-    /// A node that answers everything with this.
+    /// A node that answers every request alike.
     pub(super) async fn always(status: u16, body: &'static str) -> Stub {
         Stub::start(move |_, _| Act::Reply(status, body.to_owned())).await
     }
 
-    /// The methods of each request it got, such as `eth_call+eth_chainId`.
+    /// The methods of each request it received, such as `eth_call+eth_chainId`.
     pub(super) fn asked(&self) -> Vec<String> {
         let bodies = self.asked.lock().expect("no test panics while it holds this");
         bodies.iter().map(|it| methods(it).join("+")).collect()
@@ -85,7 +85,7 @@ pub(super) async fn unreachable() -> String {
     format!("http://{}/", listener.local_addr().expect("bound"))
 }
 
-/// The answer of a good node.
+/// The response of a good node.
 pub(super) fn results(body: &str) -> String {
     let answer = |it: &Value| json!({"jsonrpc": "2.0", "id": it["id"], "result": it["method"]});
     match serde_json::from_str(body).expect("we send JSON") {
@@ -150,7 +150,7 @@ async fn serve(
     }
 }
 
-/// With a content type that no JSON has, which is not to matter.
+/// A response with a content type other than JSON, which must not matter.
 fn reply(status: u16, body: &str) -> String {
     let length = body.len();
     format!(

@@ -1,8 +1,8 @@
-//! Lists of characters: one statement, driven by whatever leaves the fewest rows.
+//! Lists of characters: one statement, driven by the condition with the fewest matches.
 //!
-//! Where words, tags or models are rare, the numbers of their characters are read, and those that all
-//! of them have are sorted. Where all are common, the characters are walked in the order of the sort
-//! until enough are found. Either way a list over a hundred thousand characters reads few of them.
+//! If words, tags or models are rare, the row numbers of their matches are read, and the
+//! intersection is sorted. If all are common, characters are scanned in the sort order until enough
+//! are found. Either way a list over a hundred thousand characters reads few of them.
 
 use credits::OwnerId;
 use rusqlite::types::Value;
@@ -11,7 +11,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::{COLUMNS, line_at};
 use crate::character::{CharacterLine, CharacterQuery, CharacterSort, Condition, rare_max};
 
-/// A statement as it is put together.
+/// The parameters of a statement under construction.
 struct Draft {
     values: Vec<Value>,
 }
@@ -27,13 +27,13 @@ impl Draft {
         places.join(", ")
     }
 
-    /// From the first word that begins like this to behind the last.
+    /// The range of words with this prefix: its start, and its exclusive end.
     fn put_word(&mut self, beginning: &str) -> (String, String) {
         (self.put(beginning.to_owned()), self.put(Condition::end_of_words(beginning)))
     }
 }
 
-/// The numbers of the characters that fit.
+/// SQL for the row numbers of the matching characters.
 fn rows(condition: &Condition<'_>, draft: &mut Draft) -> String {
     match condition {
         Condition::Word(word) => {
@@ -51,7 +51,7 @@ fn rows(condition: &Condition<'_>, draft: &mut Draft) -> String {
     }
 }
 
-/// Whether a character whose number is at hand fits.
+/// SQL that tests if the character with the number `seq` matches.
 fn test(condition: &Condition<'_>, seq: &str, draft: &mut Draft) -> String {
     match condition {
         Condition::Word(word) => {
@@ -75,7 +75,7 @@ fn test(condition: &Condition<'_>, seq: &str, draft: &mut Draft) -> String {
     }
 }
 
-/// The numbers of the characters that fit, in order; none if they are not rare.
+/// The sorted row numbers of the matching characters; None if they are not rare.
 fn numbers(
     condition: &Condition<'_>,
     connection: &Connection,
@@ -89,13 +89,13 @@ fn numbers(
     if rare_max < numbers.len() {
         return Ok(None);
     }
-    // Several words of a character may begin alike.
+    // Several words of a character may have the same prefix.
     numbers.sort_unstable();
     numbers.dedup();
     Ok(Some(numbers))
 }
 
-/// What is in both, where both are in order.
+/// The intersection of two sorted lists.
 fn in_both(one: &[i64], other: &[i64]) -> Vec<i64> {
     let mut rest = other.iter().peekable();
     let is_there = |number: &&i64| {
@@ -156,7 +156,7 @@ pub(crate) fn list(
     lines.collect()
 }
 
-/// The column, an index that has only what is wanted, and what else must hold.
+/// The sort column, a partial index for it, and the condition of that index.
 fn sort(sort: CharacterSort) -> (&'static str, Option<&'static str>, Option<&'static str>) {
     match sort {
         CharacterSort::Featured => ("imports", Some("character_featured"), Some("c.featured = 1")),

@@ -1,9 +1,9 @@
-//! Decides which charges may be acknowledged before they are posted: those that posting cannot
+//! Decides which charges may be acknowledged before they are posted: those that the tables cannot
 //! refuse.
 //!
-//! Every condition that the tables enforce is checked here first, against the tables and the log
-//! together: the lot has the money, the entry is new, the key exists, no sum overflows. All other
-//! charges are posted at once, and refused by the tables if they must be.
+//! Every constraint of the tables is checked here first, against the tables and the log together:
+//! the lot has the money, the entry is new, the key exists, no sum overflows. All other charges are
+//! posted at once, and refused by the tables if necessary.
 
 use credits::{Account, EntryId, KeyId, Record, Transfer};
 use hashbrown::hash_map::Entry;
@@ -15,29 +15,29 @@ use crate::usage::UsageRow;
 use crate::write::{Group, Write};
 
 /// The most nanos of a logged charge: about 1,100 dollars. A key or a day would need eight million
-/// of them before a sum overflows.
+/// such charges before a sum overflows.
 const NANOS_MAX: i64 = 1 << 40;
 
 /// The most units of a logged line, for the same reason.
 const UNITS_MAX: u64 = 1 << 40;
 
-/// Beyond this many, accounts and keys are looked up afresh, which costs microseconds.
+/// Capacity of the caches of accounts and keys; a lookup costs microseconds.
 const REMEMBERED_MAX: usize = 100_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
-    /// What the tables leave to an account, less what the log takes of it.
+    /// The remaining room of each account in the tables, minus what the log uses.
     rooms: HashMap<Account, Room>,
-    /// Keys that are there. A key is never deleted.
+    /// Keys known to exist. A key is never deleted.
     keys: HashSet<KeyId>,
-    /// What the log has and the tables have not.
+    /// Entries in the log that are not in the tables.
     entries: HashSet<(EntryId, u16)>,
-    /// The same of what is being posted.
+    /// Entries that are being posted.
     leaving: HashSet<(EntryId, u16)>,
     gap: Gap,
 }
 
-/// By how much an account can still be debited and credited. Lots are never credited by the log.
+/// The amounts by which an account can still be debited and credited. The log never credits lots.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     debits: i64,
@@ -45,8 +45,8 @@ struct Room {
 }
 
 impl Admission {
-    /// Counts a group as logged if it is sure to be posted after all that were counted before. A
-    /// group that is not may be half counted, so all is to be [forgotten](Admission::forget) then.
+    /// Counts a group as logged if it can be posted after all that were counted before. If not, the
+    /// group may be half counted, so call [`forget`](Admission::forget) then.
     pub(crate) fn admits(
         &mut self,
         connection: &Connection,
@@ -70,12 +70,12 @@ impl Admission {
         Ok(true)
     }
 
-    /// What the log has is about to be posted. What is counted from now on is not.
+    /// The logged entries are about to be posted. Entries counted from now on are not.
     pub(crate) fn begin_posting(&mut self) {
         self.leaving.extend(self.entries.drain());
     }
 
-    /// It was posted: its entries are in the tables now, and what it took stays taken.
+    /// The entries were posted: they are in the tables now, and the room they used stays used.
     pub(crate) fn posted(&mut self) {
         self.gap.fill(self.leaving.drain().map(|(entry, _)| entry));
         if REMEMBERED_MAX <= self.keys.len() {
@@ -83,12 +83,12 @@ impl Admission {
         }
     }
 
-    /// Whether it is better to count all that is in the log anew than to remember more.
+    /// True if the cache is so large that recounting the log is better.
     pub(crate) fn is_long(&self) -> bool {
         REMEMBERED_MAX <= self.rooms.len()
     }
 
-    /// The tables were changed by something else than the log.
+    /// Clears everything, because the tables were changed by something else than the log.
     pub(crate) fn forget(&mut self) {
         self.rooms.clear();
         self.entries.clear();
@@ -154,7 +154,8 @@ fn is_modest(row: &UsageRow) -> bool {
     is_countable && (-NANOS_MAX..=NANOS_MAX).contains(&row.amount.nanos())
 }
 
-/// A lot that is not there, or closed, has none; a system account is opened by its first use.
+/// The room of an account by the tables. A missing or closed lot has none; a system account is
+/// created on its first use.
 fn room_in_tables(connection: &Connection, account: &Account) -> rusqlite::Result<Room> {
     match account {
         Account::Lot(lot) => {

@@ -1,7 +1,7 @@
 //! Compact encoding of numbers, ids and texts. Decoding rejects bytes that no encoder writes.
 //!
-//! Whole numbers take seven bits a byte, the lowest first; signed ones fold their sign into the
-//! lowest bit. Small numbers are most of what a charge consists of.
+//! Whole numbers take seven bits per byte, the lowest first; signed ones fold their sign into the
+//! lowest bit. A charge consists mostly of small numbers.
 
 use uuid::Uuid;
 
@@ -46,7 +46,7 @@ impl Encoder {
     }
 }
 
-/// Every answer is `None` where the bytes are not what an [`Encoder`] writes.
+/// Every method returns `None` if the bytes are not those of an [`Encoder`].
 #[derive(Debug)]
 pub(crate) struct Decoder<'a> {
     rest: &'a [u8],
@@ -110,7 +110,8 @@ impl<'a> Decoder<'a> {
         Some(std::str::from_utf8(text).ok()?.to_owned())
     }
 
-    /// A count and that many items. A count larger than the remaining bytes allocates nothing.
+    /// Decodes a count and that many items. A count larger than the remaining bytes allocates
+    /// nothing.
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Decoder<'a>) -> Option<T>,

@@ -1,8 +1,8 @@
-//! The charges of one commit as the bytes of a record in the charge log, and back.
+//! Encodes the charges of one commit as a record of the charge log, and decodes them.
 //!
-//! The first byte is the version of the form. A record outlives the process that wrote it only by a
-//! crash, but the release that reads it may be a later one: a changed form is a new version, and
-//! the old one is still read.
+//! The first byte is the version of the format. A record outlives its process only after a crash,
+//! but the release that reads it may be a later one: a changed format is a new version, and the old
+//! one is still read.
 
 use credits::{
     Account, EntryId, KeyId, KeyStamp, LimitClass, LotKey, LotTag, Network, OwnerId, Record,
@@ -20,14 +20,14 @@ mod tests;
 
 const VERSION: u8 = 1;
 
-/// What a chat of two lines takes, and something to spare.
+/// Bytes of a chat completion with two lines, rounded up.
 const GROUP_BYTES_USUAL: usize = 512;
 
 const TRANSFER: u8 = 1;
 const KEY_SPENT: u8 = 2;
 const USAGE: u8 = 3;
 
-/// Why a record cannot be read.
+/// The reason why a record cannot be decoded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("it has form {0}, which this release does not know; run the release that wrote it")]
@@ -36,7 +36,7 @@ pub(crate) enum Unreadable {
     Damaged,
 }
 
-/// None if a group has anything in it that is not part of a charge, or nothing at all.
+/// Encodes groups; None if a group is empty or has anything that is not part of a charge.
 pub(crate) fn encode<'a>(groups: impl ExactSizeIterator<Item = &'a Group>) -> Option<Vec<u8>> {
     let mut encoder = Encoder { bytes: Vec::with_capacity(groups.len() * GROUP_BYTES_USUAL) };
     encoder.byte(VERSION);
@@ -70,7 +70,7 @@ pub(crate) fn decode(charges: &[u8]) -> Result<Vec<Group>, Unreadable> {
     }
 }
 
-/// The entries of the charges that can be read at the start of damaged bytes.
+/// The entries that can be decoded from the start of damaged bytes.
 pub(crate) fn readable(charges: &[u8]) -> Vec<EntryId> {
     let mut decoder = Decoder::new(charges);
     let mut entries = Vec::new();

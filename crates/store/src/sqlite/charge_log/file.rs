@@ -1,9 +1,9 @@
-//! The file that charges are made durable in: two areas of a fixed size, which generations of
-//! charges take in turns. While those of one are posted, those that come are written to the other.
+//! The file that makes charges durable: two areas of a fixed size, which generations of charges use
+//! alternately. While one generation is posted, new charges are written to the other area.
 //!
 //! The file is allocated in full when it is created, so that a write changes data and no metadata:
 //! one synchronous write, where a commit of SQLite takes a dozen calls. It bypasses the page cache
-//! where the file system supports that, which halves the cost.
+//! if the file system supports that, which halves the cost.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -26,20 +26,20 @@ const ROUND_THE_CACHE: i32 = 0;
 pub(crate) struct LogFile {
     file: File,
     next: RecordPosition,
-    /// Counted from the start of the generation's area.
+    /// Offset within the generation's area.
     next_at: usize,
-    /// Where a record is put together; a part of it begins at a multiple of a block.
+    /// The buffer for a record; the block-aligned part of it is used.
     buffer: Vec<u8>,
 }
 
-/// Beside the database, as SQLite's own files are.
+/// The path next to the database, as for SQLite's own files.
 pub(crate) fn path_beside(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-charges");
     PathBuf::from(name)
 }
 
-/// All that is in the file; nothing if there is none.
+/// The contents of the file; empty if it does not exist.
 pub(crate) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     match std::fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -47,7 +47,7 @@ pub(crate) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The part of a file that a generation is written to, as far as it is there.
+/// The area of a generation in a file, as far as the file reaches.
 pub(crate) fn area_of(file: &[u8], generation: i64) -> &[u8] {
     let rest = file.get(start_of(generation)..).unwrap_or_default();
     &rest[..rest.len().min(AREA_BYTES)]
@@ -58,7 +58,7 @@ fn start_of(generation: i64) -> usize {
 }
 
 impl LogFile {
-    /// Opens or creates the file, to begin a generation in it.
+    /// Opens or creates the file, and begins a generation in it.
     pub(crate) fn open(
         path: &Path,
         durability: Durability,
@@ -75,7 +75,7 @@ impl LogFile {
         Ok(LogFile { file, next, next_at: 0, buffer: Vec::new() })
     }
 
-    /// Has another file written instead, such as one that is full.
+    /// Replaces the file, for example with one that is full.
     #[cfg(test)]
     pub(crate) fn swap_file(&mut self, file: File) -> File {
         std::mem::replace(&mut self.file, file)
@@ -99,22 +99,23 @@ impl LogFile {
         Ok(true)
     }
 
-    /// Begins the next generation, in the other area: what was there is in the tables, and the
-    /// database says so.
+    /// Begins the next generation, in the other area: its old contents are in the tables, and the
+    /// database has recorded that.
     pub(crate) fn turn(&mut self) {
         self.next = RecordPosition { generation: self.next.generation + 1, number: 0 };
         self.next_at = 0;
     }
 }
 
-/// A buffer aligned to a block's size, as direct I/O needs it.
+/// A buffer aligned to the block size, as direct I/O needs it.
 fn aligned(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     buffer.resize(buffer.len().max(size + BLOCK_BYTES), 0);
     let start = buffer.as_ptr().align_offset(BLOCK_BYTES);
     &mut buffer[start..start + size]
 }
 
-/// A write that ends early has found no room: such a record is not whole, so it is none.
+/// Writes in one call. A short write means that the disk is full, and leaves an incomplete record,
+/// which is ignored.
 fn write_at_once(file: &File, bytes: &[u8], at: usize) -> io::Result<()> {
     let written = loop {
         match file.write_at(bytes, at as u64) {
@@ -128,12 +129,12 @@ fn write_at_once(file: &File, bytes: &[u8], at: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills the file up with zeros, and has its name and length on disk. Both are made sure of at
-/// every start: the process that took the room may have ended before it did.
+/// Fills the file with zeros, and syncs its length and directory entry. Repeated at every start:
+/// the process that allocated it may have ended before it synced.
 fn take_room(path: &Path, sync: &mut dyn FnMut(&File) -> io::Result<()>) -> io::Result<()> {
     let mut file = open_with(path, libc::O_APPEND)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    // One block more, for [`open_synced`] to try.
+    // One block more, which [`open_synced`] writes as a test.
     let missing = (ROOM_BYTES + BLOCK_BYTES).saturating_sub(length);
     file.write_all(&vec![0; missing])?;
     sync(&file)?;
@@ -141,8 +142,8 @@ fn take_room(path: &Path, sync: &mut dyn FnMut(&File) -> io::Result<()>) -> io::
     sync(&File::open(directory.unwrap_or(Path::new(".")))?)
 }
 
-/// Not every file system can be written round the page cache, and some say so only when it is
-/// tried.
+/// Opens the file for synchronous direct writes. Not every file system supports direct I/O, and
+/// some report that only on the first write; then the page cache is used.
 fn open_synced(path: &Path) -> io::Result<File> {
     let direct = open_with(path, libc::O_DSYNC | ROUND_THE_CACHE).and_then(|file| {
         let mut buffer = Vec::new();
@@ -155,7 +156,7 @@ fn open_synced(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Only the user who runs the service may read what was charged.
+/// Opens the file so that only the user who runs the service may read it.
 fn open_with(path: &Path, flags: i32) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().len(), (ROOM_BYTES + BLOCK_BYTES) as u64);
     }
 
-    /// It can be written round the page cache only since Linux 6.6.
+    /// Supports direct I/O only since Linux 6.6.
     #[test]
     fn a_file_system_in_memory_will_do() {
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -240,7 +241,7 @@ mod tests {
         expect(&path, 5, &[b"one"]);
     }
 
-    /// As a process leaves it that was killed after it had written, and before it had synced.
+    /// The file of a process that was killed after it had written, and before it had synced.
     #[test]
     fn a_file_that_has_its_size_already_is_made_durable_all_the_same() {
         let (_directory, path) = path();

@@ -1,4 +1,4 @@
-//! Answers whether the journal has an entry, mostly without a query.
+//! Checks if the journal has an entry, mostly without a query.
 //!
 //! Ids of charges grow with time, so nearly every new one falls between the same two neighbours in
 //! the journal: the newest posted charge and the next entry after it, if any. Only the writer adds
@@ -8,7 +8,8 @@ use credits::{EntryId, Transfer};
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
-/// Two entries with none between them in the journal. An empty one knows nothing.
+/// Two entries with none between them in the journal. The default, with the bounds swapped, covers
+/// nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gap {
     after: EntryId,
@@ -22,7 +23,7 @@ impl Default for Gap {
 }
 
 impl Gap {
-    /// Whether the journal has a transfer of this entry and leg.
+    /// True if the journal has a transfer of this entry and leg.
     pub(crate) fn is_posted(
         &mut self,
         connection: &Connection,
@@ -34,14 +35,14 @@ impl Gap {
         let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = ?1 AND leg = ?2)";
         let key = params![transfer.entry.0.as_bytes(), transfer.leg];
         let is_posted = connection.prepare_cached(sql)?.query_row(key, |row| row.get(0))?;
-        // A charge that took long is behind the gap; the next ones are in it again.
+        // A slow charge is beyond the gap; the next ones are within the new gap.
         if self.before <= transfer.entry {
             self.find(connection, transfer.entry)?;
         }
         Ok(is_posted)
     }
 
-    /// The journal has these entries now.
+    /// Narrows the gap after these entries were added to the journal.
     pub(crate) fn fill(&mut self, entries: impl Iterator<Item = EntryId>) {
         let gap = *self;
         if let Some(newest) = entries.filter(|entry| gap.has(*entry)).max() {
@@ -53,7 +54,7 @@ impl Gap {
         self.after < entry && entry < self.before
     }
 
-    /// The gap behind an entry, whether the journal has that or not.
+    /// Finds the gap after an entry, which may or may not be in the journal.
     fn find(&mut self, connection: &Connection, entry: EntryId) -> rusqlite::Result<()> {
         let sql = "SELECT entry FROM transfer WHERE ?1 < entry ORDER BY entry LIMIT 1";
         let next = connection

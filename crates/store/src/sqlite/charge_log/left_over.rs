@@ -1,4 +1,5 @@
-//! What a crash left in the charge log: posted once, before anything else is done or read.
+//! Posts the charges that a crash left in the charge log, once, before anything else is read or
+//! written.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::sqlite::posting::{Memory, Posting};
 use crate::sqlite::writer::WriteError;
 use crate::write::Group;
 
-/// Posts what is in the log's file, and opens it to be written from its start.
+/// Posts the charges in the log's file, and opens it for a new generation.
 pub(crate) fn open_posted(
     connection: &mut Connection,
     options: &Options,
@@ -27,7 +28,7 @@ pub(crate) fn open_posted(
     LogFile::open(&path, options.durability, generation).map_err(|error| unopened(&path, &error))
 }
 
-/// All of it or nothing, in one transaction. Returns the generation that comes next.
+/// Posts all or nothing, in one transaction. Returns the next generation.
 fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, StoreError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refusal)?;
@@ -58,17 +59,17 @@ fn post_left_over(connection: &mut Connection, path: &Path) -> Result<i64, Store
     Ok(next)
 }
 
-/// What a crash has left.
+/// The contents of the log after a crash.
 struct LeftOver {
     groups: Vec<Group>,
-    /// The generation that comes after them.
+    /// The generation after them.
     next: i64,
-    /// What can be said of a record that is not whole.
+    /// The description of an incomplete record, if there is one.
     torn: Option<String>,
 }
 
-/// What is not posted. There are two generations of it if
-/// the process ended while the first was being posted, or after that had failed.
+/// Reads the charges that are not posted. There are two generations if the process ended while the
+/// first was being posted, or after that had failed.
 fn read(path: &Path, generation: i64) -> Result<LeftOver, StoreError> {
     let file = read_all(path).map_err(|error| unopened(path, &error))?;
     let unusable = |told: &dyn std::fmt::Display| {
@@ -98,7 +99,7 @@ fn read(path: &Path, generation: i64) -> Result<LeftOver, StoreError> {
     Ok(LeftOver { groups, next, torn })
 }
 
-/// What can be known of a record that is not whole.
+/// Describes an incomplete record as far as it can be decoded.
 fn describe(generation: i64, torn: &Torn<'_>) -> String {
     let Torn { number, charges } = torn;
     let entries: Vec<String> = readable(charges).iter().map(|entry| entry.0.to_string()).collect();

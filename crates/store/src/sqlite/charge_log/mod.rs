@@ -1,10 +1,12 @@
-//! Charges are made durable by one small record each, and posted to their tables many at a time.
+//! The charge log: charges are made durable by one small record each, and posted to their tables
+//! many at a time.
 //!
 //! A charge changes eight pages of the database: its transfers and their index, balances, counters,
-//! usage and its sums. Writing those for every commit is most of what a charge costs, and charges
-//! that are posted together share most of them. So charges alone are made durable by one write to a
-//! file beside the database; the groups are kept in memory too, and are posted by the code that
-//! posts everything else. While they are, further ones go into the other area of the file.
+//! usage and its sums. Writing those for every commit is most of the cost of a charge, and charges
+//! that are posted together share most of them. So batches of only charges are made durable by one
+//! write to a file next to the database; the groups are also kept in memory, and posted later by
+//! the code that posts everything else. While they are, further ones go into the other area of the
+//! file.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -39,14 +41,15 @@ pub(crate) struct ChargeLog {
     file: LogFile,
     /// Acknowledged and in the file, in order; posting them to their tables has not begun.
     groups: Vec<Group>,
-    /// How many are being posted.
+    /// Number of groups being posted.
     leaving: usize,
-    /// The first generation that is not posted, as the database says: the file's or the one before.
+    /// The first generation that is not posted, as recorded in the database: the file's or the one
+    /// before.
     oldest: i64,
     admission: Admission,
     is_admission_current: bool,
-    /// A record was begun and refused: it may be whole on disk all the same. Its generation ends
-    /// with the next posting, so that nothing posts it once more.
+    /// Set when writing a record failed: it may be complete on disk all the same. Its generation
+    /// ends with the next posting, so that it is never posted again.
     is_soiled: bool,
     pending: Arc<Pending>,
 }
@@ -55,17 +58,17 @@ pub(crate) struct ChargeLog {
 #[derive(Debug)]
 pub(crate) struct Leaving {
     groups: Vec<Group>,
-    /// Whether their generation ends, which it also does for a record that was refused.
+    /// True if their generation ends, also because of a record that was refused.
     ends: bool,
-    /// Their generations: of two only after a posting that failed.
+    /// Their generations: two only after a posting that failed.
     first: i64,
     last: i64,
-    /// Whether the file has begun a generation for what comes meanwhile, and it is known what that
-    /// may be.
+    /// True if the file has begun a new generation and the admission state is current, so that
+    /// charges can be logged during the posting.
     pub(crate) can_go_on: bool,
 }
 
-/// Whether some acknowledged charge is not in its tables yet, for those who read the tables.
+/// Set while an acknowledged charge is not in its tables yet, for readers of the tables.
 #[derive(Debug, Default)]
 pub(crate) struct Pending(AtomicBool);
 
@@ -95,7 +98,7 @@ impl ChargeLog {
         &mut self.file
     }
 
-    /// Groups that are not in their tables.
+    /// Number of groups that are not in their tables.
     pub(crate) fn len(&self) -> usize {
         self.groups.len() + self.leaving
     }
@@ -104,10 +107,10 @@ impl ChargeLog {
         self.len() == 0
     }
 
-    /// Whether every charge of a batch is sure to be posted after those of the log. All are counted
-    /// as if they were in the log, so they are to be added now, or all [forgotten] that is known.
+    /// True if every charge of a batch can be posted after those of the log. All are then counted
+    /// as logged, so the caller must add them now, or [clear] the counts.
     ///
-    /// [forgotten]: ChargeLog::forget_tables
+    /// [clear]: ChargeLog::forget_tables
     pub(crate) fn admits(
         &mut self,
         connection: &Connection,
@@ -128,7 +131,7 @@ impl ChargeLog {
         Ok(true)
     }
 
-    /// Makes the groups of a batch, which [`encode`] made charges of, durable. False, with nothing
+    /// Makes the groups of a batch durable, given as `charges` by [`encode`]. False, with nothing
     /// changed, if there is no room for them.
     pub(crate) fn add(&mut self, charges: &[u8], batch: &mut [Waiting]) -> bool {
         match self.file.append(charges) {
@@ -140,15 +143,15 @@ impl ChargeLog {
             }
             Err(error) => stop(&error),
         }
-        // It was written over whatever was refused before.
+        // It overwrote the record that was refused before.
         self.is_soiled = false;
         self.groups.extend(batch.iter_mut().map(|waiting| std::mem::take(&mut waiting.group)));
         self.pending.0.store(true, Ordering::Release);
         true
     }
 
-    /// Hands all groups out to be posted. What comes meanwhile belongs to the next generation,
-    /// which has the other area of the file, unless that is not posted either.
+    /// Hands out all groups to be posted. Charges that come meanwhile belong to the next
+    /// generation, which uses the other area of the file, unless that is not posted either.
     pub(crate) fn begin_posting(&mut self) -> Leaving {
         let (first, last) = (self.oldest, self.file.generation());
         let groups = std::mem::take(&mut self.groups);
@@ -162,7 +165,7 @@ impl ChargeLog {
         Leaving { groups, ends, first, last, can_go_on: has_turned && self.is_admission_current }
     }
 
-    /// The transaction that moved them is durable.
+    /// The transaction that posted them is durable.
     pub(crate) fn posted(&mut self, leaving: &Leaving) {
         if !leaving.ends {
             return;
@@ -180,7 +183,7 @@ impl ChargeLog {
         self.pending.0.store(!self.groups.is_empty(), Ordering::Release);
     }
 
-    /// They were not posted, and stand before what has come since.
+    /// Puts back groups that were not posted, before those that came since.
     pub(crate) fn take_back(&mut self, leaving: Leaving) {
         let since = std::mem::replace(&mut self.groups, leaving.groups);
         self.groups.extend(since);
@@ -188,7 +191,7 @@ impl ChargeLog {
         self.forget_tables();
     }
 
-    /// Something else than the log changed the tables, or tried to.
+    /// Clears the counts, because something else than the log changed the tables, or tried to.
     pub(crate) fn forget_tables(&mut self) {
         self.admission.forget();
         self.is_admission_current = false;
@@ -200,13 +203,13 @@ impl Leaving {
         self.groups.is_empty()
     }
 
-    /// Rows that posting them writes.
+    /// Number of rows that posting them writes.
     pub(crate) fn writes(&self) -> usize {
         self.groups.iter().map(|group| group.writes.len()).sum()
     }
 
-    /// Moves them into the transaction under way, before what is posted next. `between` is done
-    /// again and again, so that nobody has to wait for the end.
+    /// Posts the groups in the current transaction. `between` is called every few groups, so that
+    /// new charges do not wait for the end.
     pub(crate) fn post<'batch>(
         &'batch self,
         connection: &Connection,
@@ -226,7 +229,7 @@ impl Leaving {
         Ok(())
     }
 
-    /// Moves them alone. They were acknowledged, so a refusal is nobody's but ours.
+    /// Posts the groups alone. They were acknowledged, so a refusal is our own fault.
     pub(crate) fn post_alone(
         &self,
         connection: &Connection,
@@ -254,8 +257,8 @@ fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
 }
 
-/// Says in the database that the records of the generations before `next` are posted. If it says so
-/// already, or knows nothing of the first, somebody else has written, and then nothing is posted.
+/// Records in the database that the generations before `next` are posted. If the stored generation
+/// is not `first`, another process has written, and nothing is posted.
 fn raise_generation(connection: &Connection, first: i64, next: i64) -> Result<(), WriteError> {
     let sql = "UPDATE charge_log_generation SET generation = ?2 WHERE generation = ?1";
     if connection.prepare_cached(sql)?.execute([first, next])? == 1 {
@@ -269,7 +272,7 @@ fn is_no_room(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-/// Ends the process at once: what was written may be on disk or not.
+/// Ends the process at once: it is unknown if the write is on disk.
 fn stop(error: &io::Error) -> ! {
     tracing::error!(%error, "the charge log cannot be written safely; stopping: {error}");
     std::process::abort();

@@ -1,12 +1,11 @@
-//! The form of the charge log's file: records that begin at a block, one for each commit.
+//! The format of the charge log's file: block-aligned records, one per commit.
 //!
 //! A record is only written once the one before it is on disk. So the records of a generation are
-//! those from the start of its area up to the first that is not whole: that one was being written
-//! when the process ended, and was never acknowledged. A whole record behind a broken one means
-//! that the disk lost data.
+//! those from the start of its area up to the first incomplete one: that one was being written when
+//! the process ended, and was never acknowledged. A complete record after a broken one means that
+//! the disk lost data.
 
-/// Writes are whole blocks at whole blocks, which lets them go round the page cache. No disk of
-/// today has larger sectors.
+/// Writes are whole, aligned blocks, as direct I/O requires. No current disk has larger sectors.
 pub(crate) const BLOCK_BYTES: usize = 4096;
 
 const MARK: [u8; 4] = *b"Toll";
@@ -16,16 +15,16 @@ const NUMBER: std::ops::Range<usize> = 16..20;
 const LENGTH: std::ops::Range<usize> = 20..24;
 const HEADER_BYTES: usize = 24;
 
-/// The place of a record among all that were ever written.
+/// The position of a record in the order in which all were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordPosition {
-    /// Raised by every posting, so it tells what was posted from what was not.
+    /// Raised by every posting, so it separates posted records from others.
     pub(crate) generation: i64,
     /// Counts from zero in each generation.
     pub(crate) number: u32,
 }
 
-/// Why the records of a file cannot be used.
+/// The reason why the records of a file cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unusable {
     #[error("its record {0} is damaged, and others follow it; restore a backup, or ask for help")]
@@ -42,12 +41,12 @@ pub(crate) enum Unusable {
     Misplaced,
 }
 
-/// What a record with this many bytes of charges takes in the file.
+/// The bytes in the file of a record with `charges` bytes of charges.
 pub(crate) fn size(charges: usize) -> usize {
     (HEADER_BYTES + charges).next_multiple_of(BLOCK_BYTES)
 }
 
-/// Fills `record`, which is as long as [`size`] says.
+/// Fills `record`, whose length is that of [`size`].
 pub(crate) fn write(record: &mut [u8], position: RecordPosition, charges: &[u8]) {
     let length = u32::try_from(charges.len()).unwrap_or(u32::MAX);
     let end = HEADER_BYTES + charges.len();
@@ -61,7 +60,7 @@ pub(crate) fn write(record: &mut [u8], position: RecordPosition, charges: &[u8])
     record[CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The charges of every record of a generation, in their order.
+/// The charges of every record of a generation, in order.
 pub(crate) fn read(area: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable> {
     let mut records = Vec::new();
     let mut rest = area;
@@ -84,17 +83,17 @@ pub(crate) fn read(area: &[u8], generation: i64) -> Result<Vec<&[u8]>, Unusable>
     Ok(records)
 }
 
-/// A record that was begun where the next one belongs, and is not whole.
+/// An incomplete record at the position of the next one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Torn<'a> {
     pub(crate) number: u32,
-    /// What is there of its charges.
+    /// The available part of its charges.
     pub(crate) charges: &'a [u8],
 }
 
-/// Whether something of this generation stands behind its last whole record. It was being written
-/// when the process ended, and nobody was told of it; or it was written and acknowledged, and the
-/// disk has damaged it since. Both look alike.
+/// The incomplete record after the last complete one of this generation, if any. Either it was
+/// being written when the process ended, and was never acknowledged; or it was acknowledged, and
+/// the disk has damaged it since. The two cannot be told apart.
 pub(crate) fn torn(area: &[u8], generation: i64) -> Option<Torn<'_>> {
     let (mut rest, mut number) = (area, 0);
     while let Some((position, charges)) = first(rest) {
@@ -116,23 +115,23 @@ pub(crate) fn torn(area: &[u8], generation: i64) -> Option<Torn<'_>> {
     Some(Torn { number, charges: &rest[HEADER_BYTES..end.min(rest.len())] })
 }
 
-/// Whether a record of any generation is anywhere in a file.
+/// True if a file has any complete record, of any generation.
 pub(crate) fn has_records(file: &[u8]) -> bool {
     whole(file).next().is_some()
 }
 
-/// Whether a record of a generation is anywhere in an area.
+/// True if an area has any complete record of a generation.
 pub(crate) fn has_any(area: &[u8], generation: i64) -> bool {
     whole(area).any(|position| position.generation == generation)
 }
 
-/// The places of all records that are whole, wherever they begin.
+/// The positions of all complete records, at any block.
 fn whole(bytes: &[u8]) -> impl Iterator<Item = RecordPosition> {
     let blocks = (0..bytes.len()).step_by(BLOCK_BYTES).map(|start| &bytes[start..]);
     blocks.filter_map(|block| first(block).map(|(position, _)| position))
 }
 
-/// The record at the start of these bytes, if it is whole.
+/// The record at the start of these bytes, if it is complete.
 fn first(bytes: &[u8]) -> Option<(RecordPosition, &[u8])> {
     let header = bytes.get(..HEADER_BYTES)?;
     if !header.starts_with(&MARK) {
@@ -203,7 +202,7 @@ mod tests {
         let mut damaged = whole.clone();
         damaged[BLOCK_BYTES + HEADER_BYTES] ^= 1;
         assert_eq!(torn(&damaged, NOW), Some(Torn { number: 1, charges: b"uwo" }));
-        // What is left of an earlier generation is nobody's.
+        // Remains of an earlier generation are ignored.
         let earlier = file(&[(NOW, 0, b"one"), (NOW - 1, 1, b"two")]);
         assert_eq!(torn(&earlier, NOW), None);
         damaged[BLOCK_BYTES..BLOCK_BYTES + HEADER_BYTES].fill(0);
@@ -219,7 +218,7 @@ mod tests {
     }
 
     proptest! {
-        /// Only the start of the last record has reached the disk, over what was there before.
+        /// Only the start of the last record has reached the disk, over the old contents.
         #[test]
         fn a_record_cut_anywhere_is_none(
             charges in prop::collection::vec(any::<u8>(), 1..2 * BLOCK_BYTES),
@@ -233,7 +232,7 @@ mod tests {
             let mut torn = written[..cut].to_vec();
             torn.extend(before.get(cut..).unwrap_or_default());
             let records = read(&torn, NOW).unwrap();
-            // What was there before may happen to be what was to be written.
+            // The old contents may happen to equal the new ones.
             let is_same = torn.get(..end) == Some(&written[..end]);
             prop_assert_eq!(records.len(), 1 + usize::from(is_same));
         }

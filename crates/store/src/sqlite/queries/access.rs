@@ -1,4 +1,4 @@
-//! Queries about who may call: owners, their keys, and refusals by a rate limit.
+//! Queries for authentication: owners, their keys, and refusals by a rate limit.
 
 use credits::{KeyId, OwnerId};
 use domain::secret::SecretDigest;

@@ -1,4 +1,4 @@
-//! Queries about money: balances, the journal, and what an owner reads of both.
+//! Queries about money: balances, the journal, and an owner's statement.
 
 use credits::{EntryId, OwnerId};
 use money::{Currency, Nano};

@@ -1,4 +1,4 @@
-//! Queries about the files that jobs made.
+//! Queries about generated media.
 
 use moment::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Queries for the JSON-RPC proxy: answers kept, transactions sent, credits spent.
+//! Queries for the JSON-RPC proxy: stored responses, sent transactions, spent credits.
 
 use moment::Timestamp;
 

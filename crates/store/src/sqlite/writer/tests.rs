@@ -1,4 +1,4 @@
-//! Tests of the charge log: nothing of it is seen from outside but that charging is cheaper.
+//! Tests of the charge log: it changes nothing but the cost of charges.
 
 use std::fs;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn writer(options: &Options) -> Writer {
     writer_telling(options, &Arc::default())
 }
 
-/// The same, with what tells readers that charges are not in their tables.
+/// The same, with the flag that tells readers about unposted charges.
 fn writer_telling(options: &Options, pending: &Arc<Pending>) -> Writer {
     let mut connection = open_writer(options).unwrap();
     schema::migrate(&mut connection).unwrap();
@@ -78,7 +78,7 @@ fn waiting(groups: Vec<Group>) -> Vec<Waiting> {
     groups.into_iter().map(|group| Waiting { group, done: oneshot::channel().0 }).collect()
 }
 
-/// What a settle writes.
+/// The group of a settled charge.
 fn settled(entry: u128, number: u8, nanos: i64) -> Group {
     let stamp = KeyStamp::at(key_id(number), at(0));
     let paid = Transfer { key: Some(stamp), ..charge(entry, lot(number), nanos) };
@@ -95,7 +95,7 @@ fn settled(entry: u128, number: u8, nanos: i64) -> Group {
     }
 }
 
-/// Records of charges that are not posted.
+/// Number of records in the log that are not posted.
 fn records_in_log(directory: &Path) -> usize {
     let database = database_in(directory);
     let connection = Connection::open(&database).unwrap();
@@ -106,7 +106,7 @@ fn records_in_log(directory: &Path) -> usize {
     records(generation) + records(generation + 1)
 }
 
-/// Posts the log while nothing comes.
+/// Posts the log while no groups arrive.
 fn post(writer: &mut Writer) {
     writer.post(&mut |_| {});
 }
@@ -115,7 +115,7 @@ fn serve(writer: &mut Writer, groups: Vec<Group>) {
     writer.serve(&mut waiting(groups), &mut |_| {});
 }
 
-/// The charges of the journal, in its order.
+/// The charges of the journal, in order.
 async fn charged(store: &Sqlite) -> Vec<u128> {
     let entries = store.journal(0, 10_000).await.unwrap().into_iter();
     let charges = entries.filter(|entry| entry.transfer.code == TransferCode::Charge);
@@ -148,7 +148,7 @@ async fn every_question_sees_a_charge_once_it_is_acknowledged() {
     assert_eq!(seen, (1..=13).collect::<Vec<_>>());
 }
 
-/// How many charges of one nano each the question sees.
+/// The number of charges, of one nano each, that a query returns.
 async fn charges_seen_by(store: &Sqlite, question: u128) -> i128 {
     use crate::usage::{Days, PageRequest, UsageFilter, UsageOrder};
     let (owner, days) = (owner_id(1), Days { first: 0, last: i64::MAX });
@@ -257,7 +257,8 @@ fn a_log_that_somebody_else_has_posted_is_not_posted_again() {
         Err::<(), _>(WriteError::Refused(StoreError::Closed))
     });
     assert!(posted.is_err());
-    // A charge that the tables have got in another way is the same: nobody can be told any more.
+    // A charge that is already in the tables is such a case too: it was acknowledged and cannot be
+    // refused any more.
     let posted = writer.session.transact(|connection, memory| {
         leaving.post_alone(connection, memory, &mut || Ok(()))?;
         connection.execute("UPDATE charge_log_generation SET generation = generation - 1", [])?;

@@ -1,4 +1,4 @@
-//! Tests of the form of logged charges: nothing is lost in it, and nothing wrong is believed.
+//! Tests of the format of logged charges: nothing is lost, and invalid bytes are rejected.
 
 use proptest::prelude::*;
 use uuid::Uuid;

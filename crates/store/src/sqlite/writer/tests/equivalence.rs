@@ -1,4 +1,4 @@
-//! A store with the charge log and one without it are told the same and answer the same.
+//! A store with the charge log and one without it give the same results for the same groups.
 
 use proptest::prelude::*;
 
@@ -9,11 +9,11 @@ use crate::sqlite::journal::entries_after;
 enum WriterAction {
     Batch(Vec<Group>),
     Post,
-    /// The log is posted, and this comes meanwhile.
+    /// The log is posted, and these groups arrive meanwhile.
     PostWhile(Vec<Group>),
 }
 
-/// Few entries and little money, so that many groups repeat one, or want what is not there.
+/// Few entries and little money, so that many groups are repeats, or exceed the balance.
 fn group() -> impl Strategy<Value = Group> {
     let entry = 1..60_u128;
     let nanos = prop_oneof![4 => 1..200_000_000_i64, 1 => Just(0), 1 => 1..2_000_000_000_000_i64];

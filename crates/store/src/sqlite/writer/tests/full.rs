@@ -1,18 +1,18 @@
-//! A disk that is full: charges are refused or kept, and never lost.
+//! A full disk: charges are refused or kept, and never lost.
 
 use super::*;
 use crate::sqlite::Durability;
 use crate::sqlite::charge_log::file::LogFile;
 use crate::usage::UsageRow;
 
-/// Room for the furnishing and some hundred charges.
+/// Room for the setup and some hundred charges.
 const BYTES: u64 = 400 * 1024;
 
 fn setting(name: &str, bytes: usize) -> Group {
     Group::of(Write::PutSetting { name: name.into(), value: vec![7; bytes] })
 }
 
-/// Takes what room there is, to the last page.
+/// Fills the database, to the last page.
 fn fill(writer: &mut Writer) {
     for number in 0.. {
         let outcome = commit(writer, vec![setting(&number.to_string(), 3000)]).pop().unwrap();
@@ -39,7 +39,7 @@ async fn without_room_charges_are_kept_up_to_a_bound_then_refused_and_posted_lat
     };
     assert!(matches!(error, StoreError::Full), "{error}");
     assert_eq!(acknowledged.len(), UNPOSTED_GROUPS_MAX);
-    // Refused again, and counted as if it had never been: the money is still there.
+    // Refused again, without any effect on the counts: the money is still available.
     assert!(commit(&mut writer, vec![settled(9_999, 1, 10)])[0].is_err());
     post(&mut writer);
     assert!(!writer.has_room, "the posting should find no room");
@@ -61,7 +61,7 @@ async fn without_room_charges_are_kept_up_to_a_bound_then_refused_and_posted_lat
 async fn a_log_without_room_of_its_own_is_posted() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
-    // Much to note, so that a few records fill the file.
+    // Long notes, so that a few records fill the file.
     let long = |entry| {
         let mut group = settled(entry, 1, 10);
         let notes = "n".repeat(1_000_000);
@@ -80,7 +80,7 @@ async fn a_log_without_room_of_its_own_is_posted() {
     assert_eq!(charged(&store).await, [1, 2, 3, 4, 5, 6]);
 }
 
-/// A device may say that it has no room for a record after all of it was written.
+/// A device may report a full disk after it has written the whole record.
 #[tokio::test]
 async fn a_record_that_was_refused_and_is_on_disk_all_the_same_is_not_posted_twice() {
     let directory = directory();
@@ -98,7 +98,7 @@ async fn a_record_that_was_refused_and_is_on_disk_all_the_same_is_not_posted_twi
     let store = Sqlite::open(&options(&image(directory.path()))).unwrap();
     assert_eq!(charged(&store).await, [1]);
     drop(store);
-    // And the log goes on.
+    // The log can still be used.
     assert!(commit(&mut writer, vec![settled(2, 1, 10)])[0].is_ok());
     let store = Sqlite::open(&options(&image(directory.path()))).unwrap();
     assert_eq!(charged(&store).await, [1, 2]);

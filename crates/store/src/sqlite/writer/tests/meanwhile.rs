@@ -1,8 +1,8 @@
-//! Charges that come while others are posted are acknowledged before that is over, and not lost.
+//! Charges that arrive during a posting are acknowledged before it ends, and not lost.
 
 use super::*;
 
-/// Posts the log while these groups come, and serves what had to wait for its end.
+/// Posts the log while these groups arrive, and then serves those that had to wait.
 pub(super) fn commit_while_posting(
     writer: &mut Writer,
     groups: Vec<Group>,
@@ -33,7 +33,7 @@ fn log(writer: &mut Writer, entries: std::ops::Range<u128>) {
     }
 }
 
-/// Opens an image of a database: these charges are in it, once and in this order.
+/// Asserts that an image of a database has exactly these charges, in this order.
 async fn expect_charged(image: &TempDir, expected: impl Iterator<Item = u128>, step: &str) {
     let expected: Vec<u128> = expected.collect();
     for _ in 0..2 {
@@ -51,7 +51,7 @@ async fn expect_charged(image: &TempDir, expected: impl Iterator<Item = u128>, s
 async fn a_crash_amid_the_posting_leaves_what_came_before_and_meanwhile() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
-    // More than is posted in one go, twice over.
+    // More than two steps of `POSTED_IN_ONE_GO`.
     log(&mut writer, 0..40);
     let (mut images, mut told, mut next) = (Vec::new(), Vec::new(), 40);
     writer.post(&mut |batch| {
@@ -61,7 +61,7 @@ async fn a_crash_amid_the_posting_leaves_what_came_before_and_meanwhile() {
         told.extend(done);
         next += 1;
     });
-    // Three times between the charges, and after each kind of sums.
+    // Called three times between the charges, and after each kind of sums.
     assert_eq!((images.len(), writer.log.len()), (6, 6));
     for mut done in told {
         assert!(done.try_recv().unwrap().is_ok());
@@ -147,7 +147,7 @@ fn money_and_entries_that_are_on_their_way_are_not_there_for_others() {
     assert!(commit(&mut writer, vec![settled(1, 1, dollar - 10)])[0].is_ok());
     let outcomes = commit_while_posting(&mut writer, vec![settled(2, 1, 11)]);
     assert!(outcomes[0].is_err(), "the lot has ten nanos left");
-    // Two of them: whether the journal has the second is known without asking it.
+    // Two of them: the second is found to be new without a query of the journal.
     assert!(commit(&mut writer, vec![settled(7, 1, 2)])[0].is_ok());
     assert!(commit(&mut writer, vec![settled(8, 1, 2)])[0].is_ok());
     let outcomes = commit_while_posting(&mut writer, vec![settled(8, 1, 2)]);

@@ -1,9 +1,9 @@
-//! Opening a database whose log was not posted: after a crash, of an older release, or damaged.
+//! Opens a database whose log was not posted: after a crash, of an older release, or damaged.
 
 use super::*;
 use crate::sqlite::earlier::put_back;
 
-/// Opens the image twice: charges are there once, in order, whatever was left to do.
+/// Opens the image twice, and asserts that the charges are in it once and in order.
 async fn expect_charged(image: &TempDir, expected: &[u128], step: &str) {
     for _ in 0..2 {
         let store = Sqlite::open(&options(image)).unwrap();
@@ -97,7 +97,7 @@ async fn charges_that_an_earlier_release_has_logged_are_not_passed_over() {
     expect_test::expect!["refused by a constraint of the database: a crash has left charges in the table charge_log; start and stop the release that wrote them, which posts them, and then this one"].assert_eq(&error.to_string());
 }
 
-/// What opening says to a database and a log that were changed like this, and that the log is kept.
+/// Checks the error of opening a database and a log that were changed, and that the log is kept.
 #[track_caller]
 fn check(sql: &str, change: impl FnOnce(&mut [u8]), expected: expect_test::Expect) {
     let directory = directory();
@@ -118,7 +118,7 @@ fn check(sql: &str, change: impl FnOnce(&mut [u8]), expected: expect_test::Expec
     assert_eq!(read_all(&path).unwrap(), file);
 }
 
-/// Makes the first record another one, as if it had been written so.
+/// Replaces the first record by a valid one with changed charges.
 fn write_anew(file: &mut [u8], change: impl FnOnce(&mut Vec<u8>)) {
     let generation = i64::from_le_bytes(file[8..16].try_into().unwrap());
     let mut charges = record::read(file, generation).unwrap()[0].to_vec();
@@ -198,7 +198,7 @@ async fn a_database_without_its_log_has_what_was_posted() {
     expect_charged(&directory, &[1], "a backup has no log").await;
 }
 
-/// Up to 128 charges would be gone in silence, and nobody can tell whether they were acknowledged.
+/// Up to 128 charges would be lost silently, and it is unknown if they were acknowledged.
 #[tokio::test]
 async fn a_last_record_that_is_damaged_is_told_with_the_charges_that_were_in_it() {
     let directory = directory();
@@ -210,7 +210,7 @@ async fn a_last_record_that_is_damaged_is_told_with_the_charges_that_were_in_it(
     let path = path_beside(&database_in(directory.path()));
     let mut file = fs::read(&path).unwrap();
     let start = (0..file.len()).step_by(4096).filter(|at| file[*at..].starts_with(b"Toll")).max();
-    // In its checksum, so that all of what it says can still be read.
+    // In its checksum, so that all of its charges can still be decoded.
     file[start.unwrap() + 4] ^= 1;
     fs::write(&path, file).unwrap();
     for _ in 0..2 {

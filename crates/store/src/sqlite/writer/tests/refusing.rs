@@ -1,9 +1,9 @@
-//! What the tables would refuse is refused, and never acknowledged first.
+//! Groups that the tables would refuse are refused, and never acknowledged first.
 
 use super::*;
 use crate::usage::UsageRow;
 
-/// The group is refused by the tables, though the charge beside it is a good one.
+/// Asserts that the tables refuse the group, and accept the valid charge in the same batch.
 #[track_caller]
 fn expect_refused(writer: &mut Writer, group: Group, neighbour: u128, expected: &str) {
     let outcomes = commit(writer, vec![group, settled(1_000 + neighbour, 2, 1)]);
@@ -64,7 +64,8 @@ fn what_others_took_is_not_there_for_a_logged_charge() {
     let outcomes = commit(&mut writer, vec![Group::of(tier), settled(2, 1, 600_000_000)]);
     assert!(outcomes.iter().all(Result::is_ok));
     expect_refused(&mut writer, settled(3, 1, 400_000_000), 1, "Refused");
-    // Nor is what the log took, if the tables have to be read again before it is posted.
+    // The same for money that the log has taken, if the tables must be read again before it is
+    // posted.
     assert!(commit(&mut writer, vec![settled(4, 1, 300_000_000)])[0].is_ok());
     writer.log.forget_tables();
     expect_refused(&mut writer, settled(5, 1, 100_000_000), 2, "Refused");

@@ -1,4 +1,4 @@
-//! The process stops rather than lose a charge that was acknowledged and that no table takes.
+//! The process stops if the tables refuse a charge that was acknowledged, so that it is not lost.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -7,7 +7,8 @@ use super::*;
 
 const SIGABRT: i32 = 6;
 
-/// What the test below does to a database in its working directory, in a process that must die.
+/// Runs in a child process that must die, on a database in its working directory; started by the
+/// test below.
 #[tokio::test]
 #[ignore = "ends its process: the test beside it starts it as one of its own"]
 async fn spend_what_somebody_took_away() {
