@@ -8,12 +8,12 @@ pub(super) fn pad(tone: Tone) -> Vec<f32> {
     ensemble(tone, &[-0.006, 0.0, 0.007], (0.6, 0.9), 1.6, 10)
 }
 
-/// Strings: faster attack and brighter than the pad, with vibrato.
+/// Strings: faster attack and brighter than the pad.
 pub(super) fn strings(tone: Tone) -> Vec<f32> {
     ensemble(tone, &[-0.004, 0.003, 0.0], (0.12, 0.35), 1.15, 14)
 }
 
-/// `dull` is the decay exponent of the overtones.
+/// Detuned saws with tremolo. `dull` is the decay exponent of the overtones.
 fn ensemble(
     tone: Tone,
     detunes: &[f32],

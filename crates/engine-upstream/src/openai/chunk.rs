@@ -77,7 +77,7 @@ impl Decoder for ChunkDecoder {
         if begun == 0 {
             return Err(bad_answer("it ended before anything was produced"));
         }
-        // A server that does not support `n` sends one choice and ends the stream normally.
+        // A server that does not support `n` sends one choice and `[DONE]`.
         let is_short = !self.is_done && begun < self.choices_wanted;
         if is_short || self.goes_on() {
             return Err(bad_answer("it broke off before its end"));

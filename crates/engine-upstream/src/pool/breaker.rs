@@ -8,7 +8,7 @@ use moment::Timestamp;
 const FAILURES_MAX: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
-/// Limits the rest that an engine requests, because using it early is better than failing.
+/// Upper limit of the rest that an engine requests.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// Availability of a route for the next request.

@@ -39,8 +39,8 @@ pub(super) fn choose(candidates: &[Candidate], dice: u64) -> Option<usize> {
     equals.get(usize::try_from(dice % count).ok()?).copied()
 }
 
-/// Returns the error that is more useful to the caller: first those where a retry helps, then
-/// timeouts, then those that only the operator can fix.
+/// Returns the error that is more useful to the caller: first faults of the request, then temporary
+/// overload, then timeouts, then failures that only the operator can fix.
 pub(super) fn more_telling(first: EngineError, second: EngineError) -> EngineError {
     if rank(&first) <= rank(&second) { first } else { second }
 }

@@ -1,4 +1,4 @@
-//! Opus in Ogg (RFC 7845), in packets of 20 ms, with at least one page per push.
+//! Opus in Ogg (RFC 7845), in packets of 20 ms; the packets of each push end a page.
 
 use ogg::writing::{PacketWriteEndInfo, PacketWriter};
 use opus::{Application, Bitrate, Channels, Encoder};

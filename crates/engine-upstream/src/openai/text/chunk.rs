@@ -104,7 +104,7 @@ impl Decoder for TextDecoder {
         if self.choices.is_empty() {
             return Err(bad_answer("it ended before anything was produced"));
         }
-        // A server that does not support `n` sends one choice and ends the stream normally.
+        // A server that does not support `n` sends one choice and `[DONE]`.
         let is_short = !self.is_done && self.choices.len() < self.choices_wanted;
         if is_short || self.goes_on() {
             return Err(bad_answer("it broke off before its end"));
