@@ -120,8 +120,8 @@ impl<'m> Context<'m> {
             seq_id: sequences.as_mut_ptr(),
             logits: batch.wants_logits.as_mut_ptr(),
         };
-        // SAFETY: every array has `n_tokens` entries and lives through the call; each token names one
-        // sequence of this context. The library checks the tokens themselves.
+        // SAFETY: every array has `n_tokens` entries and lives through the call; each token names
+        // one sequence of this context. The library checks the tokens themselves.
         let outcome = unsafe { self.model.functions().llama_decode(self.raw.as_ptr(), raw) };
         match outcome {
             0 => Ok(()),

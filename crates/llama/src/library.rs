@@ -52,8 +52,8 @@ impl std::fmt::Debug for Library {
 }
 
 impl Library {
-    /// Loads the library, or returns the one that this process has already loaded. Fails if that one
-    /// has another path.
+    /// Loads the library, or returns the one that this process has already loaded. Fails if that
+    /// one has another path.
     pub fn load(path: &Path) -> Result<&'static Library, LibraryError> {
         // Ignores poisoning: the value is written last.
         let mut loaded = LOADED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

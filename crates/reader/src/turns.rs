@@ -1,8 +1,8 @@
 //! Fair scheduling: callers take turns, so that no caller waits behind all requests of another.
 //!
-//! If there are several slots, one caller never gets all: the last one stays free for others. Of the
-//! waiting callers, the one with the fewest running tasks is next; ties go to the one that used the
-//! least time recently.
+//! If there are several slots, one caller never gets all: the last one stays free for others. Of
+//! the waiting callers, the one with the fewest running tasks is next; ties go to the one that used
+//! the least time recently.
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroUsize;
