@@ -38,9 +38,9 @@ pub struct Page {
     pub markdown: String,
     /// The URL of the page's Markdown version, if it links one.
     pub alternate: Option<String>,
-    /// Set if the page has little text, and scripts that may add more.
+    /// Set if the page has scripts, and little text or an empty root element for them.
     pub needs_scripts: bool,
-    /// Set if the page has only a title, or is an empty shell for scripts.
+    /// Set if the page has scripts, and no text but its title or an almost empty shell.
     pub is_bare: bool,
 }
 

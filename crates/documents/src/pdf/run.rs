@@ -117,8 +117,8 @@ fn is_over(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> bool {
     })
 }
 
-/// Offset from the pen to the glyph, along and across the line, in font sizes. `None` if size or
-/// direction differ.
+/// Offset from the pen to the glyph, along and across the line, in font sizes. `None` if the
+/// direction differs, or the size by a factor of 1.7 or more.
 fn step(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<(f64, f64)> {
     let size = run.size.max(glyph.size);
     let is_alike = run.angle == glyph.angle && size < 1.7 * run.size.min(glyph.size);
