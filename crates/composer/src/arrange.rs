@@ -1,4 +1,4 @@
-//! From a plan to notes: a form of sections, a harmony for each bar, and what each part plays.
+//! Converts a plan to notes: sections, a chord for each bar, and the notes of each part.
 
 use crate::Plan;
 use crate::melody::Figure;
@@ -9,20 +9,20 @@ use crate::synth::Instrument;
 use crate::theory::{chord, pitch, voiced};
 
 pub(crate) const BEATS_PER_BAR: u32 = 4;
-/// Sections are four bars, so that phrases come out even.
+/// Bars per section; even, so that phrases fit.
 const SECTION_BARS: usize = 4;
-/// The rest of a piece, where it has one: two bars that come to rest.
+/// Bars of the ending.
 const END_BARS: usize = 2;
-/// The energies of a piece's sections, again and again.
+/// The energy levels of consecutive sections, repeated.
 const FORM: [u8; 8] = [1, 2, 2, 3, 2, 3, 3, 1];
 const MIDDLE_C: i32 = 60;
 
-/// Four bars or fewer, all with the same energy.
+/// Up to four bars with the same energy.
 struct Section {
     first_bar: usize,
     degrees: Vec<i32>,
     energy: u8,
-    /// Sections of the same letter have the same tune.
+    /// Sections of the same letter have the same melody.
     letter: usize,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn score(plan: &Plan) -> Score {
     Score { tracks, hits: hits(plan, style, &sections), drum_level: 0.55 }
 }
 
-/// As many bars as the piece has time for.
+/// Divides the piece's bars into sections.
 fn sections(plan: &Plan, style: &Style) -> Vec<Section> {
     let beats = plan.seconds as f32 * f32::from(plan.bpm) / 60.0;
     let bars = (beats / BEATS_PER_BAR as f32).ceil().max(2.0) as usize;
@@ -72,7 +72,7 @@ fn sections(plan: &Plan, style: &Style) -> Vec<Section> {
         sections.push(Section { first_bar: bar, degrees: degrees.collect(), energy, letter });
         bar += length;
     }
-    // It ends where it is at home.
+    // Ends on the tonic chord.
     let degrees = vec![0; bars - bar];
     sections.push(Section { first_bar: bar, degrees, energy: 1, letter: 0 });
     sections
@@ -105,7 +105,7 @@ fn play(
         let approaches_from_above = part.role == Role::WalkingBass && random.chance(0.5);
         let mut strike = |at: f32, length: f32, pitches: &[i32], force: f32| {
             for (place, pitch) in pitches.iter().enumerate() {
-                // A hand does not strike all at once.
+                // The notes of a chord start slightly after each other, as on a real instrument.
                 let start = start + at + place as f32 * 0.012;
                 let force = (force + random.noise() * 0.05) * soft;
                 notes.push(Note { start, length, pitch: *pitch, force });
@@ -156,8 +156,7 @@ fn play(
     }
 }
 
-/// Start, length and pitch of each note, in beats. The fifth comes now and then, on the way to the
-/// next bar.
+/// Start, length and pitch of each note, in beats. Some later notes are the fifth.
 fn bass_line(eighths: &[u8], bass: i32) -> impl Iterator<Item = (f32, f32, i32)> {
     eighths.iter().enumerate().map(move |(index, eighth)| {
         let next = eighths.get(index + 1).map_or(8, |it| *it);
@@ -167,12 +166,12 @@ fn bass_line(eighths: &[u8], bass: i32) -> impl Iterator<Item = (f32, f32, i32)>
     })
 }
 
-/// A step on each beat, to the root of the next bar.
+/// One note per beat, leading to the root of the next bar.
 fn walk(bass: i32, harmony: &[i32], approach: i32) -> [i32; 4] {
     [bass, harmony_note(bass, harmony, 1), harmony_note(bass, harmony, 2), approach]
 }
 
-/// Up and down again.
+/// The chord's notes up and down again.
 fn rounds(chord: &[i32]) -> Vec<i32> {
     let mut round = chord.to_vec();
     round.push(chord[0] + 12);
@@ -181,13 +180,13 @@ fn rounds(chord: &[i32]) -> Vec<i32> {
     round
 }
 
-/// The root of a chord where basses play: between E1 and D#2.
+/// The root of a chord in the bass range, from E1 to D#2.
 fn bass_of(harmony: &[i32]) -> i32 {
     const LOWEST: i32 = 28;
     LOWEST + (harmony[0] - LOWEST).rem_euclid(12)
 }
 
-/// Another note of the chord, just above the bass.
+/// Another note of the chord, within an octave above the bass.
 fn harmony_note(bass: i32, harmony: &[i32], place: usize) -> i32 {
     let note = harmony[place % harmony.len()];
     bass + (note - bass).rem_euclid(12)
@@ -220,7 +219,7 @@ fn swing(notes: &mut [Note], amount: f32) {
     }
 }
 
-/// The second eighth of a beat comes late.
+/// Delays the second eighth of a beat.
 fn swung(start: f32, amount: f32) -> f32 {
     let within = start.rem_euclid(1.0);
     if (0.49..0.99).contains(&within) { start + amount * 0.5 } else { start }

@@ -1,4 +1,4 @@
-//! What drummers play: patterns of sixteenths, one bar each.
+//! Drum patterns of one bar in sixteenths.
 
 use crate::random::Random;
 use crate::score::Hit;
@@ -29,7 +29,7 @@ pub(crate) enum Groove {
     Swing,
 }
 
-/// A letter for each sixteenth: `X` is hard, `x` is soft, `.` is silence.
+/// One character per sixteenth: `X` is hard, `x` is soft, `.` is silence.
 type Line = (Drum, &'static str);
 
 impl Groove {
@@ -79,7 +79,8 @@ impl Groove {
         }
     }
 
-    /// One bar. The last bar of a section is filled, and the first one begins with a crash.
+    /// The hits of one bar. The first bar of a section starts with a crash, the last one has a
+    /// fill.
     pub(crate) fn bar(
         self,
         start: f32,

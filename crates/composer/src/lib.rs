@@ -1,14 +1,13 @@
-//! Music by rules: words become a style, a tempo and a key, these become notes, and notes become
-//! sound.
+//! Rule-based music: a prompt becomes a style, a tempo and a key, these become notes, and notes
+//! become audio.
 //!
-//! There is no model here that was trained on anybody's music, and nothing is sung. The same words
-//! and the same seed give the same piece, sample for sample.
+//! No model is involved that was trained on existing music, and there are no vocals. The same
+//! prompt and seed give the same piece, sample for sample.
 //!
-//! - [`Plan`] is what the words of a prompt come to: `prompt` reads them, `style` has what there is
-//!   to choose from.
+//! - [`Plan`] holds the parameters: `prompt` derives them from a prompt, `style` defines the
+//!   available styles.
 //! - `arrange` writes the notes of a plan, by the rules of `theory` and `melody`.
-//! - `synth` plays them: each instrument is a few lines of arithmetic. `master` makes a recording
-//!   of it.
+//! - `synth` renders them: each instrument is a few lines of arithmetic. `master` mixes them.
 
 mod arrange;
 mod drums;
@@ -28,17 +27,17 @@ pub use style::StyleName;
 pub use synth::Instrument;
 pub use theory::Mode;
 
-/// The shortest and the longest piece, in seconds.
+/// Minimum and maximum length of a piece, in seconds.
 pub const SECONDS_MIN: u32 = 5;
 pub const SECONDS_MAX: u32 = 240;
 pub const SAMPLE_RATE: u32 = 44_100;
 
-/// The samples of a piece, left and right in turn.
+/// Renders a piece as interleaved stereo samples.
 pub fn render(plan: &Plan) -> Vec<f32> {
     master::record(plan, &arrange::score(plan))
 }
 
-/// A piece as a file: WAV, FLAC or MP3.
+/// Renders a piece as a WAV, FLAC or MP3 file.
 pub fn file(plan: &Plan, format: Format) -> Result<Vec<u8>, EncodeError> {
     Encoder::stereo_file(format, SAMPLE_RATE, &render(plan))
 }

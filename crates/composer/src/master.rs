@@ -1,21 +1,21 @@
-//! From notes to a recording: played, placed left and right, put into a room, and made even.
+//! Mixes notes to a recording: rendering, panning, reverb and loudness.
 
 use crate::random::Random;
 use crate::score::Score;
 use crate::synth::{Tone, hertz, play_drum};
 use crate::{Plan, SAMPLE_RATE};
 
-/// Loud enough beside other music, and far from the edge: about -16 dB.
+/// Target RMS level: comparable to other music, with headroom; about -16 dB.
 const LOUDNESS: f32 = 0.16;
 const PEAK: f32 = 0.95;
 const FADE_IN_S: f32 = 0.01;
 const FADE_OUT_S: f32 = 2.0;
-/// The delays of a small hall, in samples; the right side is a little longer than the left.
+/// Delay lengths of the reverb (a small hall), in samples; the right channel's are longer.
 const COMBS: [usize; 4] = [1557, 1617, 1491, 1422];
 const PASSES: [usize; 2] = [225, 556];
 const RIGHT_LATER: usize = 23;
 
-/// Left and right in turn.
+/// Returns interleaved stereo samples.
 pub(crate) fn record(plan: &Plan, score: &Score) -> Vec<f32> {
     let frames = plan.seconds as usize * SAMPLE_RATE as usize;
     let mut dry = [vec![0.0_f32; frames], vec![0.0_f32; frames]];
@@ -52,7 +52,7 @@ pub(crate) fn record(plan: &Plan, score: &Score) -> Vec<f32> {
     finish(&left, &right)
 }
 
-/// The same power wherever it stands.
+/// Constant-power panning.
 fn mix(sides: &mut [Vec<f32>; 2], first: usize, sound: &[f32], (level, pan): (f32, f32)) {
     let angle = (pan.clamp(-1.0, 1.0) + 1.0) * std::f32::consts::FRAC_PI_4;
     let gains = [angle.cos() * level, angle.sin() * level];
@@ -63,7 +63,7 @@ fn mix(sides: &mut [Vec<f32>; 2], first: usize, sound: &[f32], (level, pan): (f3
     }
 }
 
-/// Echoes that thicken into a tail (Schroeder).
+/// Schroeder reverb.
 fn in_room(dry: Vec<f32>, amount: f32, later: usize) -> Vec<f32> {
     let mut wet = vec![0.0; dry.len()];
     for delay in COMBS {
@@ -95,7 +95,7 @@ fn in_room(dry: Vec<f32>, amount: f32, later: usize) -> Vec<f32> {
     mixed
 }
 
-/// Even in loudness, soft at the edge, faded at both ends.
+/// Normalises the loudness, limits peaks, and fades both ends.
 fn finish(left: &[f32], right: &[f32]) -> Vec<f32> {
     let frames = left.len().max(1);
     let power: f64 = left.iter().chain(right).map(|it| f64::from(*it) * f64::from(*it)).sum();
@@ -116,7 +116,7 @@ fn finish(left: &[f32], right: &[f32]) -> Vec<f32> {
     out
 }
 
-/// Comes nearer and nearer to the edge, and never over it.
+/// Soft limiter: approaches the maximum without exceeding it.
 fn bent(sample: f32) -> f32 {
     let over = sample.abs() - 0.6;
     (0.6 + 0.34 * (over / 0.34).tanh()) * sample.signum()

@@ -1,24 +1,24 @@
-//! Tunes: a small figure, repeated, moved and varied, with the harmony under it.
+//! Melodies: a short figure that is repeated, transposed and varied over the harmony.
 
 use crate::random::Random;
 use crate::score::Note;
 use crate::theory::{Mode, pitch};
 
-/// Beats of a figure.
+/// Length of a figure in beats.
 const FIGURE_BEATS: usize = 8;
-/// The steps of the scale that a tune keeps to, around its middle.
+/// Range of a melody in scale steps around its centre.
 const REACH: i32 = 7;
 
-/// Where a note of a figure is, and how it is reached.
+/// A note of a figure, relative to the note before.
 #[derive(Debug, Clone, Copy)]
 struct FigureNote {
     start: f32,
     length: f32,
-    /// Steps of the scale from the note before.
+    /// Interval from the previous note, in scale steps.
     leap: i32,
 }
 
-/// What one tune of a piece is made of; sections of the same kind share it.
+/// The figure of a melody; sections of the same letter share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
     steps: Vec<FigureNote>,
@@ -26,7 +26,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Two bars of rhythm and contour. A dense one has more and shorter notes.
+    /// Creates two bars of rhythm and contour. A higher density gives more and shorter notes.
     pub(crate) fn new(random: &mut Random, density: f32) -> Figure {
         let mut steps = Vec::new();
         let mut at = 0.0;
@@ -49,8 +49,8 @@ impl Figure {
         Figure { steps, first: *random.pick(&[0, 2, 4]) }
     }
 
-    /// The figure over the bars of a phrase, four bars long. The second time it answers itself, and
-    /// ends on a note of the chord.
+    /// Repeats the figure over the bars of a four-bar phrase. The repetition is varied, and ends on
+    /// a note of the chord.
     pub(crate) fn phrase(
         &self,
         (root, mode): (i32, Mode),
@@ -108,7 +108,7 @@ fn bounded(place: i32) -> i32 {
     }
 }
 
-/// The nearest step that belongs to the chord on this degree.
+/// The nearest scale step that belongs to the chord on this degree.
 fn on_chord(place: i32, degree: i32) -> i32 {
     let belongs = |it: i32| matches!((it - degree).rem_euclid(7), 0 | 2 | 4);
     [0, -1, 1, -2, 2]

@@ -1,4 +1,4 @@
-//! From the words of a prompt to a plan.
+//! Derives a plan from a prompt.
 
 use crate::random::Random;
 use crate::style::{STYLES, Style, StyleName};
@@ -6,15 +6,15 @@ use crate::synth::Instrument;
 use crate::theory::Mode;
 use crate::{SECONDS_MAX, SECONDS_MIN};
 
-/// Everything that a piece follows from.
+/// All parameters of a piece.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     pub style: StyleName,
     pub bpm: u16,
-    /// The root, from 0 for C to 11 for B.
+    /// The root, from 0 (C) to 11 (B).
     pub root: u8,
     pub mode: Mode,
-    /// Plays the melody instead of the style's own.
+    /// Plays the melody instead of the style's instrument.
     pub lead: Option<Instrument>,
     pub has_drums: bool,
     pub seconds: u32,
@@ -34,8 +34,7 @@ const ROOTS: [(&str, u8); 7] =
 const BPM_MIN: u16 = 40;
 const BPM_MAX: u16 = 220;
 
-/// Reads a prompt. Words that mean nothing here are passed over; what the words leave open, the
-/// seed decides.
+/// Parses a prompt. Unknown words are ignored; the seed decides what the prompt leaves open.
 pub fn plan(prompt: &str, seconds: u32, seed: u64) -> Plan {
     let lower = prompt.to_lowercase();
     let words: Vec<&str> = lower
@@ -58,14 +57,14 @@ pub fn plan(prompt: &str, seconds: u32, seed: u64) -> Plan {
     }
 }
 
-/// What a genre counts, where a word that only suggests a style counts one: no three moods outdo a
-/// name.
+/// Weight of a genre's name. A word that only suggests a style has weight 1, so that three of them
+/// do not outweigh a name.
 const GENRE_WEIGHT: usize = 4;
-/// From such a word on, a prompt says what goes with the music, or what it is for.
+/// Words after which a prompt describes accompaniment or purpose rather than the style.
 const ASIDES: [&str; 8] = ["with", "for", "over", "in", "to", "at", "like", "featuring"];
 
-/// The style that the words ask for. Where two are asked for alike, the one that is named last
-/// before an aside is meant: `jazz rock` is rock, and so is `rock with jazz piano`.
+/// The requested style. Ties go to the style named last before one of `ASIDES`: `jazz rock` is
+/// rock, and so is `rock with jazz piano`.
 fn style(words: &[&str], random: &mut Random) -> StyleName {
     let chosen = random.below(STYLES.len());
     let terms = terms(words);
@@ -89,8 +88,8 @@ fn style(words: &[&str], random: &mut Random) -> StyleName {
     }
 }
 
-/// Words without hyphens, and neighbours as one word, each with its place: `lo-fi hip hop` has
-/// `lofi` and `hiphop`.
+/// Words without hyphens, and adjacent words joined, each with its position: `lo-fi hip hop`
+/// contains `lofi` and `hiphop`.
 fn terms(words: &[&str]) -> Vec<(usize, String)> {
     let joined = |parts: &[&str]| parts.concat().replace('-', "");
     let single = words.iter().enumerate().map(|(place, word)| (place, joined(&[word])));
@@ -98,7 +97,7 @@ fn terms(words: &[&str]) -> Vec<(usize, String)> {
     single.chain(pairs).collect()
 }
 
-/// `120 bpm`, or somewhere in the style's range.
+/// Parses `120 bpm`; otherwise selects a tempo from the style's range.
 fn bpm(words: &[&str], range: (u16, u16), random: &mut Random) -> u16 {
     let place = random.unit();
     let said = words.iter().enumerate().find_map(|(index, word)| {
@@ -121,7 +120,7 @@ fn bpm(words: &[&str], range: (u16, u16), random: &mut Random) -> u16 {
     range.0 + (place * width).round().clamp(0.0, width) as u16
 }
 
-/// `in F# minor`, `c major`.
+/// Parses a key such as `in F# minor` or `c major`.
 fn root(words: &[&str]) -> Option<u8> {
     words.windows(2).find_map(|pair| {
         let is_key = matches!(pair[1], "major" | "minor" | "sharp" | "flat");

@@ -1,12 +1,12 @@
-//! Choices that a seed repeats.
+//! Seeded pseudo-random choices.
 
-/// SplitMix64: small, quick, and good enough to choose notes with.
+/// SplitMix64: small, fast, and good enough to select notes.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// `purpose` gives each part of a piece choices of its own, so that a change in one part leaves
-    /// the others as they are.
+    /// `purpose` gives each part of a piece its own sequence, so that a change in one part does not
+    /// affect the others.
     pub(crate) fn new(seed: u64, purpose: &str) -> Random {
         let mut mixed = seed ^ 0x9e37_79b9_7f4a_7c15;
         for byte in purpose.bytes() {
@@ -23,13 +23,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Between 0 and 1, without 1.
+    /// A number from 0 to below 1.
     pub(crate) fn unit(&mut self) -> f32 {
         let bits = u16::try_from(self.next() >> 48).unwrap_or(0);
         f32::from(bits) / 65_536.0
     }
 
-    /// Between -1 and 1.
+    /// A number from -1 to 1.
     pub(crate) fn noise(&mut self) -> f32 {
         self.unit() * 2.0 - 1.0
     }

@@ -1,4 +1,4 @@
-//! Notes on paper.
+//! The notes of a piece.
 
 use crate::drums::Drum;
 use crate::synth::Instrument;
@@ -8,9 +8,9 @@ use crate::synth::Instrument;
 pub(crate) struct Note {
     pub(crate) start: f32,
     pub(crate) length: f32,
-    /// 60 is the middle C.
+    /// MIDI pitch: 60 is middle C.
     pub(crate) pitch: i32,
-    /// Between 0 and 1.
+    /// From 0 to 1.
     pub(crate) force: f32,
 }
 

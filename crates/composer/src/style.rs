@@ -1,4 +1,4 @@
-//! The styles that there are, each as one table: what it is played with, how fast, and how.
+//! The available styles, each as a table of instruments, tempo and patterns.
 
 use crate::drums::Groove;
 use crate::synth::Instrument::{
@@ -21,18 +21,18 @@ pub enum StyleName {
     Rock,
 }
 
-/// What an instrument does in a piece.
+/// The role of an instrument in a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Chords that last as long as the harmony.
+    /// Chords held for the duration of the harmony.
     Held,
     /// Chords struck at these eighths of a bar.
     Struck(&'static [u8]),
-    /// The notes of the chord in turn, so many to a beat.
+    /// The chord's notes in turn, with this number of notes per beat.
     Arpeggio(u8),
     /// The root, at these eighths of a bar.
     Bass(&'static [u8]),
-    /// A line that walks from chord to chord, a note to a beat.
+    /// A walking bass line, one note per beat.
     WalkingBass,
     Melody,
 }
@@ -43,29 +43,29 @@ pub(crate) struct Part {
     pub(crate) role: Role,
     pub(crate) level: f32,
     pub(crate) pan: f32,
-    /// It plays in sections of this energy and above, from 1 to 3.
+    /// Minimum energy of the sections in which it plays, from 1 to 3.
     pub(crate) enters: u8,
 }
 
 #[derive(Debug)]
 pub(crate) struct Style {
     pub(crate) name: StyleName,
-    /// Names of its kinds of music, without hyphens; its own is the first.
+    /// Names of its genres, without hyphens; the first is the style's own name.
     pub(crate) genres: &'static [&'static str],
     /// Moods, places and instruments that suggest it, without hyphens.
     pub(crate) words: &'static [&'static str],
     pub(crate) bpm: (u16, u16),
     pub(crate) mode: Mode,
-    /// Degrees of the scale, one for each bar; 0 is the root.
+    /// Scale degrees, one per bar; 0 is the root.
     pub(crate) progressions: &'static [&'static [i32]],
     pub(crate) has_sevenths: bool,
-    /// How much the second of two eighths is late, as a part of an eighth.
+    /// Delay of every second eighth, as a fraction of an eighth.
     pub(crate) swing: f32,
     pub(crate) groove: Option<Groove>,
     pub(crate) parts: &'static [Part],
-    /// How much of the room is heard.
+    /// Amount of reverb.
     pub(crate) room: f32,
-    /// How many notes a melody has: between 0 and 1.
+    /// Density of melody notes, from 0 to 1.
     pub(crate) density: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Instruments: each a few lines of arithmetic over a note's pitch, length and force.
+//! Instruments: each is a few lines of arithmetic over a note's pitch, length and force.
 
 mod blown;
 mod keys;
@@ -28,7 +28,7 @@ pub enum Instrument {
     SynthBass,
 }
 
-/// A note as an instrument plays it.
+/// Frequency, length and force of a note.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tone {
     pub(crate) hertz: f32,
@@ -55,7 +55,7 @@ impl Instrument {
         ("strings", Instrument::Strings),
     ];
 
-    /// The instrument that a word of a prompt means.
+    /// The instrument that a word of a prompt names.
     pub(crate) fn named(word: &str) -> Option<Instrument> {
         Instrument::NAMES.iter().find(|(name, _)| *name == word).map(|(_, instrument)| *instrument)
     }
@@ -81,7 +81,7 @@ impl Instrument {
         Instrument::named(name)
     }
 
-    /// Octaves above the middle one, where it sounds best.
+    /// The instrument's best octave, relative to the middle one.
     pub(crate) fn octave(self) -> i32 {
         match self {
             Instrument::Bell | Instrument::Flute | Instrument::ChipLead => 1,
@@ -90,7 +90,7 @@ impl Instrument {
         }
     }
 
-    /// The samples of one note, with what sounds on after it.
+    /// Samples of one note, including its release.
     pub(crate) fn play(self, tone: Tone, random: &mut Random) -> Vec<f32> {
         match self {
             Instrument::Piano => keys::piano(tone, random),
@@ -113,19 +113,19 @@ pub(crate) fn hertz(pitch: i32) -> f32 {
     440.0 * 2.0_f32.powf((pitch - 69) as f32 / 12.0)
 }
 
-/// As many samples as these seconds have.
+/// Converts seconds to samples.
 fn samples(seconds: f32) -> usize {
     (seconds.clamp(0.0, 60.0) * RATE) as usize
 }
 
-/// Rises, stays, and falls after the note has ended.
+/// Envelope: attack, sustain, and release after the end of the note.
 fn held(time: f32, length: f32, rise: f32, fall: f32) -> f32 {
     let risen = (time / rise).min(1.0);
     let left = if time < length { 1.0 } else { 1.0 - ((time - length) / fall).min(1.0) };
     risen * left * left
 }
 
-/// The overtones that fit below the highest frequency, at most so many.
+/// The number of overtones below the Nyquist limit, at most `most`.
 fn overtones(hertz: f32, most: usize) -> usize {
     let fit = (RATE * 0.45 / hertz.max(1.0)) as usize;
     fit.clamp(1, most)

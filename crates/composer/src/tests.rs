@@ -1,4 +1,4 @@
-//! Whether pieces are as long, as loud and as different as they should be.
+//! Tests the length, loudness and variety of pieces.
 
 mod measured;
 
@@ -17,7 +17,7 @@ fn loudness_db(samples: &[f32]) -> f32 {
     10.0 * power.log10()
 }
 
-/// How much of the sound is in each of these bands, in parts of one.
+/// Share of the energy in each band.
 fn bands(samples: &[f32]) -> Vec<f32> {
     const EDGES: [f32; 9] = [0.0, 80.0, 160.0, 320.0, 640.0, 1280.0, 2560.0, 5120.0, 22_050.0];
     const SIZE: usize = 4096;

@@ -1,6 +1,6 @@
 //! Scales and chords.
 
-/// Which notes a piece is made of.
+/// The scale of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Major,
@@ -11,7 +11,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Half tones above the root.
+    /// Semitones above the root.
     pub(crate) fn steps(self) -> [i32; 7] {
         match self {
             Mode::Major => [0, 2, 4, 5, 7, 9, 11],
@@ -38,7 +38,7 @@ impl Mode {
     }
 }
 
-/// The pitch of a degree of the scale; degree 7 is the root an octave higher.
+/// The pitch of a scale degree; degree 7 is the root an octave higher.
 pub(crate) fn pitch(root: i32, mode: Mode, degree: i32) -> i32 {
     let steps = mode.steps();
     let place = usize::try_from(degree.rem_euclid(7)).unwrap_or(0);
@@ -51,7 +51,7 @@ pub(crate) fn chord(root: i32, mode: Mode, degree: i32, has_seventh: bool) -> Ve
     thirds.iter().map(|third| pitch(root, mode, degree + third)).collect()
 }
 
-/// The same chord with each note in the octave nearest to the chord before, so that voices move
+/// The chord with each note in the octave nearest to the previous chord, so that voices move
 /// little.
 pub(crate) fn voiced(chord: &[i32], before: &[i32], around: i32) -> Vec<i32> {
     let centre = if before.is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn voiced(chord: &[i32], before: &[i32], around: i32) -> Vec<i32> {
     } else {
         before.iter().sum::<i32>() / i32::try_from(before.len()).unwrap_or(1)
     };
-    // Drifts back to where the instrument sounds best.
+    // Moves back towards the instrument's best range.
     let centre = (centre * 3 + around) / 4;
     let mut notes: Vec<i32> = chord
         .iter()

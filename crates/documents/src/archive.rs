@@ -1,4 +1,4 @@
-//! A zip archive, of which only the parts that are asked for are unpacked, and those in pieces.
+//! A zip archive; only the requested parts are unpacked, as streams.
 
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -8,15 +8,15 @@ use zip::result::ZipError;
 use crate::fault::{self, Unreadable};
 use crate::markup::{Markup, MarkupKind};
 
-/// Books of a thousand chapters and pictures have fewer.
+/// Books with a thousand chapters and images have fewer.
 const ENTRIES_MAX: usize = 20_000;
-/// Of parts that are opened, which takes time even where they are empty.
+/// Maximum parts opened, because opening takes time even for empty ones.
 const OPENED_MAX: usize = 4_096;
-/// What begins the description of each entry.
+/// The signature of each entry in the central directory.
 const ENTRY_MARK: &[u8] = b"PK\x01\x02";
-/// The part that says what an archive is, in the formats that have one.
+/// The part that states an archive's media type, in formats that have one.
 const MEDIA_TYPE: &str = "mimetype";
-/// The names of media types are shorter.
+/// Media types are shorter.
 const MEDIA_TYPE_BYTES_MAX: u64 = 256;
 
 pub(crate) struct Archive<'a> {
@@ -30,7 +30,7 @@ impl<'a> Archive<'a> {
         bytes: &'a [u8],
         bytes_left: &'a mut u64,
     ) -> Result<Archive<'a>, Unreadable> {
-        // Counted before anything is kept of them: an archive may well lie about their number.
+        // Counted before the directory is parsed, because an archive may declare a wrong number.
         if ENTRIES_MAX < memchr::memmem::find_iter(bytes, ENTRY_MARK).count() {
             return Err(fault::TOO_MANY_PARTS);
         }
@@ -42,7 +42,7 @@ impl<'a> Archive<'a> {
         self.zip.index_for_name_raw(name.as_bytes()).is_some()
     }
 
-    /// What the archive says that it is.
+    /// The media type that the archive states.
     pub(crate) fn media_type(&mut self) -> Result<Option<String>, Unreadable> {
         if !self.has(MEDIA_TYPE) {
             return Ok(None);
@@ -53,7 +53,7 @@ impl<'a> Archive<'a> {
         Ok(Some(text.trim().to_owned()))
     }
 
-    /// A part that must be there.
+    /// Opens a part; fails if it is missing.
     pub(crate) fn markup(
         &mut self,
         name: &str,
@@ -70,7 +70,8 @@ impl<'a> Archive<'a> {
         }
         let index = self.zip.index_for_name_raw(name.as_bytes()).ok_or(fault::MISSING_PART)?;
         let file = self.zip.by_index(index).map_err(|error| of_zip(&error))?;
-        // What it says of itself saves the work; what it turns out to be is what counts.
+        // The declared size is checked first to save work; the actual size is counted while
+        // unpacking.
         if *self.bytes_left < file.size() {
             return Err(fault::UNPACKS_TOO_LARGE);
         }
@@ -78,24 +79,24 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// A table names no more parts than there can be.
+/// Rejects a table that names more parts than an archive may have.
 pub(crate) fn check_count(count: usize) -> Result<(), Unreadable> {
     if ENTRIES_MAX < count { Err(fault::TOO_MANY_PARTS) } else { Ok(()) }
 }
 
-/// A single name, text or comment of an XML part. Pictures may stand in the attributes of books.
+/// Maximum length of one XML token. Books may have images in attributes.
 const TOKEN_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The bytes of one part, counted as they are unpacked.
+/// The bytes of one part, counted while they are unpacked.
 pub(crate) struct Unpacked<'a> {
     file: Box<dyn Read + 'a>,
     bytes_left: &'a mut u64,
-    /// Read since the reader was last done with a token.
+    /// Bytes read since the last complete token.
     since_mark: usize,
 }
 
 impl Unpacked<'_> {
-    /// Told by a reader that has kept nothing of what was read so far.
+    /// Called by a reader when it has no partial token buffered.
     pub(crate) fn mark(&mut self) {
         self.since_mark = 0;
     }
@@ -116,7 +117,7 @@ impl Read for Unpacked<'_> {
     }
 }
 
-/// Our own faults come back out of the readers in between; others are those of the file.
+/// Recovers our own errors from I/O errors; all others mean a damaged file.
 pub(crate) fn of_io(error: &io::Error) -> Unreadable {
     let ours = error.get_ref().and_then(|inner| inner.downcast_ref::<Unreadable>());
     ours.copied().unwrap_or(fault::DAMAGED)

@@ -1,4 +1,4 @@
-//! Books in EPUB: their pages in the order in which they are read.
+//! EPUB books: reads their pages in reading order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::markup::{Mark, Markup, MarkupKind};
 use crate::office::resolve;
 use crate::page::Page;
 
-/// Says where the book's own table of parts is.
+/// Names the book's package file.
 pub(crate) const CONTAINER: &str = "META-INF/container.xml";
 const ENCRYPTION: &str = "META-INF/encryption.xml";
 
@@ -38,7 +38,7 @@ fn package(archive: &mut Archive<'_>) -> Result<String, Unreadable> {
     Err(fault::MISSING_PART)
 }
 
-/// Parts that a shop has encrypted. Many books have fonts among them, and can be read nevertheless.
+/// Names of encrypted parts. Many books encrypt only fonts and can be read nevertheless.
 fn encrypted(archive: &mut Archive<'_>) -> Result<HashSet<String>, Unreadable> {
     let mut names = HashSet::new();
     if !archive.has(ENCRYPTION) {
@@ -118,7 +118,7 @@ fn read_page(mut markup: Markup<'_>, page: &mut Page<'_>) -> Result<(), Unreadab
     Ok(())
 }
 
-/// Elements that stand in lines of their own.
+/// True for elements that form their own line.
 fn ends_line(name: &str) -> bool {
     matches!(
         name,

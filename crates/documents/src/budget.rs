@@ -1,14 +1,14 @@
-//! What reading the documents of one request may take.
+//! Limits for reading the documents of one request.
 
 use serde::{Deserialize, Serialize};
 
-/// More than the XML of real documents takes; pictures in them are not unpacked.
+/// More than the XML of real documents; embedded images are not unpacked.
 const UNPACKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// About two million tokens, which is more than the largest contexts hold.
+/// About two million tokens, more than the largest context windows.
 const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// What is left for the documents of one request. Small files can unpack to large ones, so one
-/// budget is passed from file to file.
+/// The remaining limits for the documents of one request. Small files can unpack to large ones, so
+/// one budget is shared by all files.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Budget {
     pub(crate) unpacked_bytes_left: u64,

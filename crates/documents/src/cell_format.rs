@@ -1,4 +1,4 @@
-//! Numbers in the cells of Excel: which of them are dates, and how they are written.
+//! Formats numbers in Excel cells, and detects dates.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use moment::Timestamp;
 use crate::fault::Unreadable;
 use crate::markup::{Mark, Markup};
 
-/// Of a workbook: where Excel's own styles end.
+/// Excel's own limit of styles per workbook.
 const STYLES_MAX: usize = 65_536;
 
-/// From which day a workbook counts.
+/// The epoch of a workbook's dates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Calendar {
     #[default]
     From1900,
-    /// As Excel for the Macintosh did.
+    /// Used by Excel for the Macintosh.
     From1904,
 }
 
-/// What the numbers in cells stand for, by the cells' styles.
+/// The meaning of numbers in cells, by cell style.
 #[derive(Default)]
 pub(crate) struct CellFormats {
     calendar: Calendar,
@@ -62,7 +62,7 @@ impl CellFormats {
         Ok(CellFormats::new(calendar, codes, &ids))
     }
 
-    /// From the codes of a workbook's own formats by their ids, and the ids that its styles name.
+    /// Built from the format codes by id, and the format id of each style.
     pub(crate) fn new(
         calendar: Calendar,
         codes: Vec<(String, String)>,
@@ -74,7 +74,7 @@ impl CellFormats {
         CellFormats { calendar, styles: ids.iter().take(STYLES_MAX).map(meaning).collect() }
     }
 
-    /// A number as a cell of a style shows it, nearly: digits are not rounded away.
+    /// Formats a number approximately as Excel shows it, but without rounding.
     pub(crate) fn show(&self, number: &str, style: usize) -> String {
         let Ok(value) = number.parse::<f64>() else { return number.to_owned() };
         let meaning = self.styles.get(style).copied().unwrap_or(Meaning::Number);
@@ -88,9 +88,9 @@ impl CellFormats {
     }
 
     fn date(&self, value: f64) -> Option<String> {
-        /// The 31st of December 9999.
+        /// 31 December 9999.
         const LAST: f64 = 2_958_465.0;
-        /// The 1st of January 1970, from the 30th of December 1899.
+        /// 1 January 1970, counted from 30 December 1899.
         const EPOCH: i64 = 25_569;
         if !(0.0..=LAST).contains(&value) {
             return None;
@@ -98,8 +98,7 @@ impl CellFormats {
         #[expect(clippy::cast_possible_truncation, reason = "it is in the range checked above")]
         let day = value.floor() as i64;
         let from_1900 = match self.calendar {
-            // Excel takes 1900 for a leap year, so that the days before its 29th of February are
-            // one too low.
+            // Excel treats 1900 as a leap year, so days before its 29 February are one too low.
             Calendar::From1900 if day < 60 => day + 1,
             Calendar::From1900 => day,
             Calendar::From1904 => day + 1_462,
@@ -109,7 +108,7 @@ impl CellFormats {
 }
 
 impl Meaning {
-    /// The formats that Excel knows by number.
+    /// Excel's built-in format ids.
     fn built_in(id: &str) -> Meaning {
         match id.parse::<u16>() {
             Ok(14..=17 | 27..=31 | 36 | 50..=54 | 57..=58) => Meaning::Date,
@@ -119,7 +118,7 @@ impl Meaning {
         }
     }
 
-    /// From a code such as `yyyy-mm-dd hh:mm`, with quoted words and conditions left out.
+    /// Parses a format code such as `yyyy-mm-dd hh:mm`; quoted text and conditions are skipped.
     fn of(code: &str) -> Meaning {
         let mut letters = String::new();
         let mut characters = code.chars();
@@ -151,14 +150,14 @@ impl Meaning {
     }
 }
 
-/// Without the noise of binary fractions, such as the `2.2999999999999998` of 2.3.
+/// Removes binary rounding noise: `2.2999999999999998` becomes 2.3.
 fn plain(number: &str, value: f64) -> String {
     const DIGITS_EXACT: f64 = 1e15;
     let is_short = value == 0.0 || (1e-6..DIGITS_EXACT).contains(&value.abs());
     if is_short { format!("{value}") } else { number.to_owned() }
 }
 
-/// The part of a day.
+/// Formats the fraction of a day.
 fn time(value: f64) -> String {
     const DAY_S: f64 = 86_400.0;
     let fraction = value - value.floor();

@@ -1,10 +1,10 @@
-//! The container of Office 97 to 2003: a small file system, of which one stream is taken out.
+//! The OLE compound file of Office 97 to 2003: a small file system, from which one stream is read.
 
 use crate::fault::{self, Unreadable};
 
-/// What each of the chains of sectors ends with.
+/// Ends each chain of sectors.
 const END_OF_CHAIN: u32 = 0xffff_fffe;
-/// Where the list of the table's sectors begins in the header, and how many stand there.
+/// Offset and length of the list of table sectors in the header.
 const LIST_AT: usize = 76;
 const LIST_ENTRIES: usize = 109;
 const HEADER_BYTES: usize = 512;
@@ -13,7 +13,7 @@ const ENTRY_BYTES: usize = 128;
 pub(crate) struct Compound<'a> {
     bytes: &'a [u8],
     sector_bytes: usize,
-    /// Which sector follows which.
+    /// The sector allocation table: the successor of each sector.
     table: Vec<u32>,
     entries: Vec<Entry>,
 }
@@ -46,7 +46,8 @@ impl<'a> Compound<'a> {
 
     pub(crate) fn stream(&self, name: &str) -> Result<Vec<u8>, Unreadable> {
         let entry = self.entry(name).ok_or(fault::MISSING_PART)?;
-        // Smaller ones lie elsewhere. The programs that write workbooks make theirs large enough.
+        // Smaller streams are stored elsewhere, which is not supported. Programs make workbook
+        // streams larger than that.
         let small_below = word(self.bytes, 56)?;
         if u32::try_from(entry.size).is_ok_and(|size| size < small_below) {
             return Err(fault::OLD_OFFICE);
@@ -63,8 +64,8 @@ impl<'a> Compound<'a> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// The table lies in sectors of its own, which are listed in the header and, if there are many,
-    /// in further sectors.
+    /// The table is stored in sectors that are listed in the header and, if there are many, in
+    /// further sectors.
     fn read_table(&self) -> Result<Vec<u32>, Unreadable> {
         let header = self.bytes.get(LIST_AT..HEADER_BYTES).ok_or(fault::DAMAGED)?;
         let mut sectors: Vec<u32> = words(header).take(LIST_ENTRIES).collect();
@@ -75,7 +76,7 @@ impl<'a> Compound<'a> {
             next = sectors.pop().unwrap_or(END_OF_CHAIN);
         }
         let mut table = Vec::new();
-        // Numbers beyond the file mark what is free.
+        // Numbers beyond the file mark free entries.
         for sector in sectors.into_iter().take(self.sectors_max()) {
             let Ok(sector) = self.sector(sector) else { break };
             table.extend(words(sector));
@@ -83,7 +84,7 @@ impl<'a> Compound<'a> {
         Ok(table)
     }
 
-    /// The bytes of a chain of sectors, which cannot be longer than the file.
+    /// The bytes of a chain of sectors; at most as many sectors as the file has.
     fn chain(&self, start: u32) -> Result<Vec<u8>, Unreadable> {
         let mut bytes = Vec::new();
         let mut sector = start;
@@ -97,7 +98,7 @@ impl<'a> Compound<'a> {
         Err(fault::DAMAGED)
     }
 
-    /// The first sector stands after the header, which takes one too. The last may be cut short.
+    /// Sector 0 follows the header, which takes one sector. The last sector may be truncated.
     fn sector(&self, number: u32) -> Result<&'a [u8], Unreadable> {
         let number = usize::try_from(number).map_err(|_| fault::DAMAGED)?;
         let from = number.checked_add(1).and_then(|it| it.checked_mul(self.sector_bytes));

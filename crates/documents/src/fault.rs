@@ -1,8 +1,8 @@
-//! Why a document gives no text, in sentences for whoever sent it.
+//! Errors of reading documents, as sentences for the caller.
 
 use std::fmt;
 
-/// Why a document could not be read, as a sentence for the caller.
+/// The reason why a document could not be read, as a sentence for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(&'static str);
 

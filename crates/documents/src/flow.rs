@@ -1,4 +1,4 @@
-//! Text that flows, as Word's documents and PowerPoint's slides have it: both use the same names.
+//! Running text of Word documents and PowerPoint slides, which use the same element names.
 
 use crate::fault::Unreadable;
 use crate::markup::{Mark, Markup};
@@ -17,8 +17,8 @@ pub(crate) fn read(mut markup: Markup<'_>, page: &mut Page<'_>) -> Result<(), Un
                 "noBreakHyphen" => page.write("-")?,
                 "tc" => page.open_cell(),
                 "fld" if element.plain("type").as_deref() == Some("slidenum") => markup.skip()?,
-                // Properties, where a tab is a place on the ruler; and what older programs show
-                // instead, which is there a second time.
+                // Properties, where a tab is a ruler position, and fallback content, which
+                // duplicates the text for older programs.
                 "pPr" | "rPr" | "tblPr" | "sectPr" | "Fallback" => markup.skip()?,
                 _ => {}
             },

@@ -1,8 +1,7 @@
-//! The text of documents: PDF and office files, books and plain texts, read off their bytes.
+//! Extracts the text of documents: PDF and office files, books and plain text.
 //!
-//! Bytes come in and text goes out. What a file is, is told by its content and never by its name.
-//! Nothing is fetched, run or followed out of the file, and whatever the bytes are, time and
-//! memory stay within a [`Budget`].
+//! A file's format is detected from its content, never from its name. Nothing outside the file is
+//! fetched, executed or followed, and for any input time and memory stay within a [`Budget`].
 
 mod archive;
 mod book;
@@ -28,7 +27,7 @@ pub use fault::Unreadable;
 use archive::Archive;
 use page::Page;
 
-/// The text of a document of any kind that is known here.
+/// Extracts the text of a document of any supported format.
 pub fn read(bytes: &[u8], budget: &mut Budget) -> Result<String, Unreadable> {
     let Budget { unpacked_bytes_left, text_bytes_left } = budget;
     let mut page = Page::new(text_bytes_left);
@@ -45,35 +44,36 @@ pub fn read(bytes: &[u8], budget: &mut Budget) -> Result<String, Unreadable> {
     page.finish()
 }
 
-/// Whether the bytes are those of a PDF.
+/// True if the bytes are a PDF.
 pub fn is_pdf(bytes: &[u8]) -> bool {
     pdf_start(bytes).is_some()
 }
 
-/// Where a PDF begins. Its readers look for the mark in the first kilobyte.
+/// The offset of the PDF header. PDF readers search for it in the first kilobyte.
 fn pdf_start(bytes: &[u8]) -> Option<usize> {
     const SEARCHED_BYTES: usize = 1024;
     let head = bytes.get(..SEARCHED_BYTES).unwrap_or(bytes);
     memchr::memmem::find(head, b"%PDF-")
 }
 
-/// Whether a PDF that does not begin at once ends as one: texts may well speak of the mark.
+/// True if the file ends like a PDF. Checked if the header is not at the start, because plain text
+/// may contain it.
 fn ends_as_pdf(bytes: &[u8]) -> bool {
     const SEARCHED_BYTES: usize = 2048;
     let tail = &bytes[bytes.len().saturating_sub(SEARCHED_BYTES)..];
     memchr::memmem::find(tail, b"startxref").is_some()
 }
 
-/// What a file is at first sight.
+/// The format by the first bytes.
 enum Form {
-    /// A zip archive, as all newer formats are.
+    /// A zip archive, used by all newer formats.
     Archive,
-    /// And where it begins.
+    /// A PDF and the offset of its header.
     Pdf(usize),
     /// The container of Office 97 to 2003, and of newer files with a password.
     OldOffice,
     RichText,
-    /// Anything else is text, or cannot be read.
+    /// Plain text, or an unsupported format.
     Plain,
 }
 
@@ -91,8 +91,8 @@ impl Form {
     }
 }
 
-/// OpenDocument files and books say what they are in a part of its own, which comes first; files
-/// of Microsoft's formats have a table of what their parts are.
+/// OpenDocument files and books state their type in a part of its own; Microsoft's formats have a
+/// table of part types.
 fn read_archive(archive: &mut Archive<'_>, page: &mut Page<'_>) -> Result<(), Unreadable> {
     if let Some(media_type) = archive.media_type()? {
         if let Some(kind) = media_type.strip_prefix("application/vnd.oasis.opendocument.") {

@@ -1,5 +1,5 @@
-//! XML as a row of opened elements, closed ones and texts. Prefixes are not looked at: the formats
-//! that are read here use the same local names for the same things.
+//! Parses XML to a sequence of start tags, end tags and texts. Prefixes are ignored: the supported
+//! formats use the same local names for the same things.
 
 use std::borrow::Cow;
 use std::io::BufReader;
@@ -12,14 +12,14 @@ use quick_xml::{Error, Reader};
 use crate::archive::{Unpacked, of_io};
 use crate::fault::{self, Unreadable};
 
-/// Real documents stay below a hundred.
+/// Real documents nest less than a hundred levels.
 const DEPTH_MAX: usize = 256;
 
-/// Whose rules the text follows.
+/// The syntax rules of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkupKind {
     Xml,
-    /// Pages of books: written by hand and by old programs, with the entities of HTML.
+    /// Pages of books, which may be hand-written or old and use HTML entities.
     Html,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Markup<'a> {
     depth: usize,
 }
 
-/// One step through a document.
+/// One event of the parser.
 pub(crate) enum Mark<'a> {
     Open(Element<'a>),
     /// The local name of an element that ends.
@@ -53,10 +53,10 @@ impl<'a> Markup<'a> {
         Markup { reader, kind, buffer: Vec::new(), depth: 0 }
     }
 
-    /// The next step, or nothing at the end.
+    /// The next event; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Mark<'_>>, Unreadable> {
-        // A loop around the borrow of the buffer does not pass the borrow checker, so what is of
-        // no interest becomes an empty text.
+        // A loop around the borrow of the buffer does not pass the borrow checker, so irrelevant
+        // events become an empty text.
         self.buffer.clear();
         self.reader.get_mut().get_mut().mark();
         let event = self.reader.read_event_into(&mut self.buffer);
@@ -88,14 +88,14 @@ impl<'a> Markup<'a> {
         Ok(Some(mark))
     }
 
-    /// Passes over the rest of the element that was just opened.
+    /// Skips the rest of the element that was just opened.
     pub(crate) fn skip(&mut self) -> Result<(), Unreadable> {
         let outside = self.depth.saturating_sub(1);
         while outside < self.depth && self.next()?.is_some() {}
         Ok(())
     }
 
-    /// All text up to the end of the element that was just opened.
+    /// Appends all text up to the end of the element that was just opened.
     pub(crate) fn text(&mut self, into: &mut String) -> Result<(), Unreadable> {
         let outside = self.depth.saturating_sub(1);
         while outside < self.depth {
@@ -109,7 +109,7 @@ impl<'a> Markup<'a> {
     }
 }
 
-/// Many pages of books leave elements open; in an office file it means that the rest is missing.
+/// Pages of books often leave elements open; in an office file it means a truncated part.
 fn end<'a>(kind: MarkupKind, depth: usize) -> Result<Option<Mark<'a>>, Unreadable> {
     let is_whole = depth == 0 || kind == MarkupKind::Html;
     if is_whole { Ok(None) } else { Err(fault::MARKUP) }
@@ -132,7 +132,8 @@ impl Element<'_> {
 
     fn attribute(&self, name: &str, has_prefix: bool) -> Option<String> {
         let mut attributes = self.0.attributes();
-        // Comparing each name with all others would take long for thousands of them.
+        // The duplicate check compares each name with all others, which is slow for thousands of
+        // attributes.
         let found = attributes.with_checks(false).flatten().find(|attribute| {
             let (local, prefix) = attribute.key.decompose();
             local.into_inner() == name && prefix.is_some() == has_prefix
@@ -151,7 +152,7 @@ fn resolve(reference: &BytesRef<'_>, kind: MarkupKind) -> Result<Cow<'static, st
     };
     match (known, kind) {
         (Some(text), _) => Ok(Cow::Borrowed(text)),
-        // Browsers show it as it is written.
+        // Unknown entities stay as written, as in browsers.
         (None, MarkupKind::Html) => Ok(Cow::Owned(format!("&{};", &**reference))),
         (None, MarkupKind::Xml) => Err(fault::MARKUP),
     }

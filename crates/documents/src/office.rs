@@ -1,4 +1,4 @@
-//! Files of Word, PowerPoint and Excel: which parts they have, and in which order they are read.
+//! Word, PowerPoint and Excel files: finds their parts and reads them in order.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use crate::markup::{Mark, MarkupKind};
 use crate::page::Page;
 use crate::{flow, sheet};
 
-/// The table of what each part is.
+/// The table of part types.
 pub(crate) const TYPES: &str = "[Content_Types].xml";
 
 pub(crate) fn read(archive: &mut Archive<'_>, page: &mut Page<'_>) -> Result<(), Unreadable> {
     let types = types(archive)?;
     let main = types.iter().find(|it| it.media_type.ends_with(".main+xml"));
     let main = main.ok_or(fault::UNKNOWN_ARCHIVE)?;
-    // With macros in it, a file has another type; the programs' names are in both.
+    // Files with macros have another type; the program's name is in both.
     let is_of = |words: [&str; 2]| words.iter().any(|word| main.media_type.contains(word));
     if is_of(["wordprocessingml", "ms-word"]) {
         return read_document(archive, &types, &main.name, page);
@@ -29,7 +29,7 @@ pub(crate) fn read(archive: &mut Archive<'_>, page: &mut Page<'_>) -> Result<(),
     Err(fault::UNKNOWN_ARCHIVE)
 }
 
-/// What a part is.
+/// A part and its media type.
 struct PartType {
     name: String,
     media_type: String,
@@ -50,7 +50,7 @@ fn types(archive: &mut Archive<'_>) -> Result<Vec<PartType>, Unreadable> {
     Ok(types)
 }
 
-/// The text, and then the notes at its feet and at its end.
+/// Reads the text, then footnotes and endnotes.
 fn read_document(
     archive: &mut Archive<'_>,
     types: &[PartType],
@@ -67,7 +67,7 @@ fn read_document(
     Ok(())
 }
 
-/// Slide by slide, each with what its speaker is to say.
+/// Reads each slide with its speaker notes.
 fn read_slides(
     archive: &mut Archive<'_>,
     main: &str,
@@ -99,7 +99,7 @@ fn read_slides(
     Ok(())
 }
 
-/// What a part refers to, by the ids it uses for it.
+/// References of a part to other parts, by id.
 pub(crate) struct Relations(HashMap<String, Relation>);
 
 struct Relation {
@@ -118,7 +118,7 @@ impl Relations {
         let mut markup = archive.markup(&name, MarkupKind::Xml)?;
         while let Some(mark) = markup.next()? {
             let Mark::Open(element) = mark else { continue };
-            // What lies outside the file is not followed.
+            // References outside the file are not followed.
             if element.plain("TargetMode").as_deref() == Some("External") {
                 continue;
             }
@@ -137,14 +137,14 @@ impl Relations {
         self.0.get(id).map(|relation| relation.target.as_str())
     }
 
-    /// The part of a kind of which there is one.
+    /// The first part of a given kind.
     pub(crate) fn of_kind(&self, kind: &str) -> Option<&str> {
         let mut of_kind = self.0.values().filter(|relation| relation.kind.ends_with(kind));
         of_kind.next().map(|relation| relation.target.as_str())
     }
 }
 
-/// The name of a part that is named from within a folder.
+/// Resolves a part's name relative to a folder.
 pub(crate) fn resolve(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();

@@ -1,4 +1,4 @@
-//! Workbooks of Excel 97 to 2003: the same cells, as binary records.
+//! Workbooks of Excel 97 to 2003, stored as binary records.
 
 use crate::cell_format::{Calendar, CellFormats};
 use crate::compound::Compound;
@@ -8,7 +8,7 @@ use crate::record::Record;
 use crate::shared_strings::SharedStrings;
 
 const WORKBOOK: &str = "Workbook";
-/// The version of the records that is known here.
+/// The supported version of the records.
 const BIFF8: u16 = 0x600;
 
 pub(crate) fn read(
@@ -44,7 +44,7 @@ pub(crate) fn read_records(
     Ok(())
 }
 
-/// What all sheets share.
+/// Data shared by all sheets.
 struct Book {
     sheets: Vec<Sheet>,
     strings: SharedStrings,
@@ -102,7 +102,7 @@ fn calendar_of(mode: u16) -> Calendar {
 }
 
 impl Sheet {
-    /// Charts and macros have no cells.
+    /// `None` for charts and macros, which have no cells.
     fn of(record: &mut Record<'_>) -> Result<Option<Sheet>, Unreadable> {
         let place = usize::try_from(record.word()?).map_err(|_| fault::DAMAGED)?;
         let [_, kind, characters] = record.take()?;
@@ -114,12 +114,12 @@ impl Sheet {
 struct Cells<'a, 'b> {
     book: &'a Book,
     page: &'a mut Page<'b>,
-    /// Many sheets may name the same records, so reading them again costs again.
+    /// Several sheets may refer to the same records, so each read is charged.
     bytes_left: &'a mut u64,
     row: Option<u16>,
     /// The column after the last cell.
     column: u16,
-    /// Whether the text of a formula comes in the next record.
+    /// Set if the next record has the text of a formula.
     awaits_text: bool,
 }
 
@@ -177,7 +177,7 @@ impl Cells<'_, '_> {
         }
     }
 
-    /// What a formula came to.
+    /// The result of a formula.
     fn formula(&mut self, value: [u8; 8], style: usize) -> Result<(), Unreadable> {
         match value {
             [0, .., 0xff, 0xff] => {
@@ -195,7 +195,7 @@ impl Cells<'_, '_> {
         let (row, mut column) = (record.half()?, record.half()?);
         loop {
             let style = record.half()?;
-            // The last column stands at the end, where another style would be.
+            // The record ends with the last column, in place of another style.
             if !record.has_more() {
                 return Ok(());
             }
@@ -229,8 +229,8 @@ impl Cells<'_, '_> {
     }
 }
 
-/// A number in four bytes: the upper part of a float, or an integer, and perhaps a hundred times
-/// what is meant.
+/// Decodes a number of four bytes: the upper bits of a float, or an integer, optionally multiplied
+/// by 100.
 fn packed(word: u32) -> f64 {
     let value = if word & 2 == 0 {
         f64::from_bits(u64::from(word & !3) << 32)

@@ -1,4 +1,4 @@
-//! OpenDocument texts, spreadsheets and presentations: one part has all their text.
+//! OpenDocument texts, spreadsheets and presentations: one part contains all text.
 
 use crate::archive::Archive;
 use crate::fault::{self, Unreadable};
@@ -7,10 +7,10 @@ use crate::page::Page;
 
 const CONTENT: &str = "content.xml";
 const MANIFEST: &str = "META-INF/manifest.xml";
-/// In one place, where a number says how many.
+/// Maximum of a repeat count for spaces.
 const SPACES_MAX: usize = 1_024;
 
-/// Reads what is of a kind such as `text` or `spreadsheet-template`.
+/// Reads a document of a kind such as `text` or `spreadsheet-template`.
 pub(crate) fn read(
     archive: &mut Archive<'_>,
     kind: &str,
@@ -36,14 +36,14 @@ pub(crate) fn read(
 struct Reader<'a, 'b> {
     page: &'a mut Page<'b>,
     names_tables: bool,
-    /// Paragraphs and headings that are open, one in the other. Text elsewhere is only indented.
+    /// Depth of open paragraphs and headings. Text outside of them is only indentation.
     lines: usize,
     slides: usize,
     rows: Vec<Repeated>,
     cells: Vec<Repeated>,
 }
 
-/// What may stand for several of its kind, and where its text begins.
+/// An element with a repeat count, and the start of its text.
 struct Repeated {
     times: usize,
     position: usize,
@@ -87,7 +87,7 @@ impl Reader<'_, '_> {
                 self.page.write(&format!("Sheet: {name}"))?;
                 self.page.end_line()?;
             }
-            // It stands in the middle of the line that it belongs to.
+            // A note is inserted in the middle of its line.
             "note" => {
                 self.page.write(" [")?;
                 self.page.hold_line();
@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A number that is one where it is not said.
+/// A repeat count. Default: 1.
 fn count(element: &Element<'_>, name: &str) -> usize {
     element.prefixed(name).and_then(|text| text.parse().ok()).unwrap_or(1).max(1)
 }

@@ -1,13 +1,13 @@
-//! The text that is read so far: lines, and rows of cells with tabs between them.
+//! The extracted text: lines, and rows of cells separated by tabs.
 
 use crate::fault::{self, Unreadable};
 
 pub(crate) struct Page<'a> {
     text: String,
     bytes_left: &'a mut usize,
-    /// What is open and must stay in one line, one in the other: cells and notes.
+    /// Depth of open cells and notes, whose text must stay on one line.
     held: usize,
-    /// Cells of this row that had no text yet: those at its end are not worth a tab.
+    /// Empty cells not yet written: those at the end of a row get no tab.
     gaps: usize,
     has_cell: bool,
 }
@@ -17,17 +17,18 @@ impl<'a> Page<'a> {
         Page { text: String::new(), bytes_left, held: 0, gaps: 0, has_cell: false }
     }
 
-    /// How much may still be written.
+    /// Remaining bytes of the text limit.
     pub(crate) fn bytes_left(&self) -> usize {
         *self.bytes_left
     }
 
-    /// Text that has its own lines.
+    /// Appends text with its own line breaks.
     pub(crate) fn write_block(&mut self, text: &str) -> Result<(), Unreadable> {
         self.push(text)
     }
 
-    /// Text inside a line. In a cell, lines and tabs would be mistaken for the table's own.
+    /// Appends text within a line. In a cell, line breaks and tabs become spaces, because they
+    /// would look like the table's own.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Unreadable> {
         if text.is_empty() {
             return Ok(());
@@ -39,7 +40,7 @@ impl<'a> Page<'a> {
         self.push(text)
     }
 
-    /// Text of which only the words count, as in HTML.
+    /// Appends text with collapsed whitespace, as in HTML.
     pub(crate) fn write_words(&mut self, text: &str) -> Result<(), Unreadable> {
         let is_space = |character: char| character.is_ascii_whitespace();
         if text.starts_with(is_space) {
@@ -55,7 +56,7 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// The line ends here, if anything stands in it.
+    /// Ends the line unless it is empty.
     pub(crate) fn end_line(&mut self) -> Result<(), Unreadable> {
         if 0 < self.held {
             return self.space();
@@ -67,7 +68,7 @@ impl<'a> Page<'a> {
         self.push("\n")
     }
 
-    /// Another sheet, slide or chapter begins.
+    /// Starts another sheet, slide or chapter.
     pub(crate) fn end_part(&mut self) -> Result<(), Unreadable> {
         (self.held, self.gaps, self.has_cell) = (0, 0, false);
         self.end_line()?;
@@ -77,7 +78,7 @@ impl<'a> Page<'a> {
         self.push("\n")
     }
 
-    /// Lines that end from here on go on in this one.
+    /// From here on, ends of lines become spaces.
     pub(crate) fn hold_line(&mut self) {
         self.held += 1;
     }
@@ -92,7 +93,7 @@ impl<'a> Page<'a> {
         self.hold_line();
     }
 
-    /// Cells in which nothing stands.
+    /// Skips empty cells.
     pub(crate) fn skip_cells(&mut self, count: usize) {
         if count == 0 {
             return;
@@ -113,17 +114,17 @@ impl<'a> Page<'a> {
         self.end_line()
     }
 
-    /// Where the next text will stand.
+    /// The current length of the text.
     pub(crate) fn position(&self) -> usize {
         self.text.len()
     }
 
-    /// What was written since.
+    /// The text since a position.
     pub(crate) fn since(&self, position: usize) -> &str {
         self.text.get(position..).unwrap_or_default()
     }
 
-    /// The text, if there is any.
+    /// Returns the text; an error if there is none.
     pub(crate) fn finish(mut self) -> Result<String, Unreadable> {
         self.text.truncate(self.text.trim_end().len());
         if self.text.trim_start().is_empty() { Err(fault::NO_TEXT) } else { Ok(self.text) }
@@ -139,7 +140,7 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// A space between words, once, and not at the beginning of a line or a cell.
+    /// Appends a single space, except at the start of a line or cell.
     fn space(&mut self) -> Result<(), Unreadable> {
         if 0 < self.gaps || self.text.is_empty() || self.text.ends_with([' ', '\n', '\t']) {
             return Ok(());

@@ -1,7 +1,7 @@
-//! The text of PDF files, in reading order.
+//! Extracts text from PDF files, in reading order.
 //!
-//! A PDF says where each glyph stands and, if all is well, which characters it stands for. Words,
-//! lines and columns are found from that. Fonts are not drawn, and pictures are not looked at.
+//! A PDF gives the position of each glyph and usually its characters. Words, lines and columns are
+//! derived from the positions. Fonts are not rendered, and images are ignored.
 
 mod accent;
 mod annotation;
@@ -33,11 +33,11 @@ use self::tree::{PageNode, Pages};
 use crate::fault::{self, Unreadable};
 use crate::page::Page;
 
-/// Of one page. Programs write one, or a few.
+/// Maximum content streams per page. Programs write one or a few.
 const CONTENTS_MAX: usize = 10_000;
-/// What looking at one of them costs.
+/// Cost of a content stream, in steps.
 const CONTENT_STEPS: usize = 16;
-/// What finding the place of a run of text among the others costs.
+/// Cost of ordering a run of text among the others, in steps.
 const RUN_STEPS: usize = 64;
 
 pub(crate) fn read(
@@ -84,7 +84,7 @@ fn read_page(
     Ok((layout::text_of(runs, rotation), seen))
 }
 
-/// What draws a page may be cut anywhere between two words.
+/// A page's content may be split into streams between any two tokens.
 fn content(file: &mut File<'_>, node: &PageNode) -> Result<Vec<u8>, Unreadable> {
     let contents = file.get(&node.dict, "Contents")?;
     let parts = match &contents {

@@ -1,4 +1,4 @@
-//! Plain text, in UTF-8 or in UTF-16 with its mark.
+//! Plain text in UTF-8, or in UTF-16 with a byte order mark.
 
 use crate::fault::{self, Unreadable};
 
@@ -9,7 +9,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
         _ => String::from_utf8(bytes.to_vec()).ok(),
     };
-    // No text has such a character, and most binary files do.
+    // Text does not contain NUL; most binary files do.
     text.filter(|text| !text.contains('\0')).ok_or(fault::NOT_TEXT)
 }
 

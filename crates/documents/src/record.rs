@@ -1,11 +1,11 @@
-//! The records of an old workbook, and the numbers and texts inside them.
+//! The records of an old workbook, with the numbers and strings in them.
 
 use crate::fault::{self, Unreadable};
 
-/// A record that carries on the one before it.
+/// A record that continues the previous one.
 const CONTINUE: u16 = 0x3c;
 
-/// A record with all that continues it.
+/// A record with its continuations.
 pub(crate) struct Record<'a> {
     pub(crate) kind: u16,
     pieces: Vec<&'a [u8]>,
@@ -14,7 +14,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The record at a place in a stream, and where the next one begins; nothing at the end.
+    /// The record at an offset and the offset of the next one; `None` at the end.
     pub(crate) fn at(
         stream: &'a [u8],
         place: usize,
@@ -65,7 +65,7 @@ impl<'a> Record<'a> {
         !self.rest().is_empty()
     }
 
-    /// A text of so many characters, with its form and what stands behind it.
+    /// Reads a string with its flags; skips its formatting runs.
     pub(crate) fn text(&mut self, characters: usize) -> Result<String, Unreadable> {
         let mut form = Form(self.byte()?);
         let runs = if form.0 & 8 == 0 { 0 } else { usize::from(self.half()?) * 4 };
@@ -76,7 +76,7 @@ impl<'a> Record<'a> {
             if self.rest().is_empty() {
                 return Err(fault::DAMAGED);
             }
-            // Where a text goes on in another record, its form is told anew.
+            // A continuation repeats the flags.
             if self.piece != piece {
                 piece = self.piece;
                 form = Form(self.byte()?);
@@ -89,7 +89,7 @@ impl<'a> Record<'a> {
         Ok(String::from_utf16_lossy(&units))
     }
 
-    /// What is left of the piece that is being read, or of the next one.
+    /// The rest of the current fragment, or of the next one.
     fn rest(&mut self) -> &'a [u8] {
         loop {
             let Some(piece) = self.pieces.get(self.piece) else { return &[] };
@@ -102,17 +102,17 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The flags before a text.
+/// The flags before a string.
 struct Form(u8);
 
 impl Form {
-    /// Two bytes for a character, or only the lower one.
+    /// True for two bytes per character; otherwise one.
     fn is_wide(&self) -> bool {
         self.0 & 1 == 1
     }
 }
 
-/// A record alone, and where the next one begins.
+/// A single record, and the offset of the next one.
 struct Piece<'a> {
     kind: u16,
     body: &'a [u8],

@@ -1,12 +1,12 @@
-//! The texts of a workbook, which its cells refer to by number.
+//! The shared strings of a workbook, which cells refer to by index.
 
 use crate::fault::{self, Unreadable};
 use crate::markup::{Mark, Markup};
 
-/// As much as the text of a request may have: what no cell shows is not worth keeping.
+/// Twice the text limit of one request; a larger table could not be shown.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Kept in one piece: there may be millions, and most are short.
+/// Stored in one buffer: there may be millions, and most are short.
 #[derive(Default)]
 pub(crate) struct SharedStrings {
     text: String,
@@ -20,7 +20,7 @@ impl SharedStrings {
             match mark {
                 Mark::Open(element) => match element.name() {
                     "t" => markup.text(&mut strings.text)?,
-                    // How a word is pronounced, which is written above it.
+                    // Phonetic hints above words.
                     "rPh" => markup.skip()?,
                     _ => {}
                 },
@@ -31,7 +31,7 @@ impl SharedStrings {
         Ok(strings)
     }
 
-    /// Ends a text with its last piece.
+    /// Ends a string with its last fragment.
     pub(crate) fn push(&mut self, last: &str) -> Result<(), Unreadable> {
         self.text.push_str(last);
         self.ends.push(self.text.len());

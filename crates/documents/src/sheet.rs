@@ -1,4 +1,4 @@
-//! Workbooks of Excel: one line for each row, with tabs between its cells.
+//! Excel workbooks: one line per row, with tabs between cells.
 
 use crate::archive::{Archive, check_count};
 use crate::cell_format::{Calendar, CellFormats};
@@ -8,7 +8,7 @@ use crate::office::Relations;
 use crate::page::Page;
 use crate::shared_strings::SharedStrings;
 
-/// Of a row, which is where the columns of Excel end.
+/// Excel's own limit of columns.
 const COLUMNS_MAX: usize = 16_384;
 
 pub(crate) fn read(
@@ -78,7 +78,7 @@ struct SheetReader<'a, 'b> {
     column: usize,
 }
 
-/// A cell while it is read.
+/// The cell being parsed.
 #[derive(Default)]
 struct Cell {
     kind: String,
@@ -118,7 +118,7 @@ impl SheetReader<'_, '_> {
         Ok(())
     }
 
-    /// Leaves out the cells before the one at a place such as `C7`.
+    /// Skips the cells before a reference such as `C7`.
     fn go_to(&mut self, place: Option<&str>) {
         let column = place.and_then(column_of).unwrap_or(self.column);
         self.page.skip_cells(column.saturating_sub(self.column));
@@ -137,7 +137,7 @@ impl SheetReader<'_, '_> {
             "" | "n" => self.formats.show(cell.value.trim(), cell.style),
             _ => cell.value.clone(),
         };
-        // Some programs write formulas without what they come to.
+        // Some programs write formulas without their result.
         if shown.is_empty() && !cell.formula.is_empty() {
             self.page.write(&format!("={}", cell.formula))?;
         } else {
@@ -155,7 +155,7 @@ impl Cell {
     }
 }
 
-/// The column of a place, counted from nought: letters are digits to the base of 26.
+/// The zero-based column of a cell reference; letters are digits in base 26.
 fn column_of(place: &str) -> Option<usize> {
     let mut column = 0_usize;
     for letter in place.bytes().take_while(u8::is_ascii_uppercase) {

@@ -1,4 +1,4 @@
-//! Documents by real programs, and hostile ones.
+//! Tests with documents of real programs, and with malicious ones.
 
 mod golden;
 mod hostile;

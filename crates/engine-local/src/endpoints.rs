@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 
 use crate::refusal::Refusal;
 
-/// The body as JSON, or why it is none.
+/// Parses the body as JSON.
 fn read_json<B: DeserializeOwned>(body: Result<Bytes, BytesRejection>) -> Result<B, Refusal> {
     let body = body.map_err(|rejection| Refusal::too_large(rejection.body_text()))?;
     serde_json::from_slice(&body)

@@ -1,6 +1,6 @@
-//! Random numbers for ids, and for seeds that no caller chose.
+//! Random numbers for ids and default seeds.
 
-/// The operating system's randomness does not run dry on any system this runs on.
+/// Returns 0 if the operating system has no randomness, which does not happen on supported systems.
 pub(crate) fn number() -> u64 {
     let mut bytes = [0; 8];
     match getrandom::fill(&mut bytes) {

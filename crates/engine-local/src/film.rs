@@ -1,9 +1,10 @@
-//! One video: a walk of the picture model, seen through a slow camera, encoded as it is drawn.
+//! Renders one video: images of the model that change into each other, with a slow camera movement,
+//! encoded while they are drawn.
 //!
-//! The model draws a few pictures for each second. Between them their latents are mixed and decoded
-//! some times a second, and between those their pixels are mixed; the camera moves with every frame.
-//! What is kept is the latents, two decoded pictures and the encoded file. A video that starts from
-//! a picture begins with that picture itself, which fades into what the model makes of it.
+//! The model draws a few images per second of video. Between them, latents are interpolated and
+//! decoded several times per second; between those, pixels are interpolated. The camera moves with
+//! every frame. Only the latents, two decoded images and the encoded file are kept in memory. A
+//! video with a start image begins with that image, which fades into the model's images.
 
 use engine_onnx::pictor::{Latent, PIXELS_SIDE, PROMPTS_MAX, Painter, PictorError, Walk};
 use image::RgbImage;
@@ -13,22 +14,22 @@ use video::{Canvas, Fit, Format, Frame, Pixels, VideoError, VideoWriter, View};
 use crate::style::with_style;
 
 pub(crate) const SECONDS_MAX: u32 = 10;
-/// Of each side, in pixels, which are even.
+/// Range of each side in pixels; sides must be even.
 pub(crate) const SIDES: std::ops::RangeInclusive<usize> = 16..=1280;
 
 const FRAMES_PER_SECOND: usize = 24;
 const DRAWN_PER_SECOND: usize = 2;
 const DECODED_PER_SECOND: usize = 8;
-/// How much nearer the camera comes in a second.
+/// Zoom of the camera per second.
 const ZOOM_PER_SECOND: f32 = 0.03;
-/// How far it goes to a side in a second, in parts of the picture.
+/// Sideways movement of the camera per second, as a fraction of the image.
 const DRIFT_PER_SECOND: f32 = 0.008;
-/// For so long a picture to start from is seen itself, ever less.
+/// Duration for which the start image fades out.
 const START_SECONDS: f32 = 1.0;
-/// Begins the next scene of a prompt.
+/// The word in a prompt that begins the next scene.
 const NEXT_SCENE: &str = "then";
 
-/// What is to be made.
+/// A video to render.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) prompt: String,
@@ -37,7 +38,7 @@ pub(crate) struct Order {
     pub(crate) seconds: u32,
     pub(crate) width: usize,
     pub(crate) height: usize,
-    /// A picture to start from, of the same width and height.
+    /// Start image, of the same width and height.
     pub(crate) start: Option<RgbImage>,
 }
 
@@ -51,15 +52,15 @@ pub(crate) enum FilmError {
     Frame,
 }
 
-/// Whoever waits for the video.
+/// Observer of the work.
 pub(crate) trait Audience {
-    /// Asked before each step of the work.
+    /// Called before each step; false cancels the work.
     fn is_wanted(&self) -> bool;
-    /// How much of the work is done, in percent.
+    /// Called with the progress in percent.
     fn told(&self, percent: u8);
 }
 
-/// Makes the file.
+/// Renders and encodes the video.
 pub(crate) fn make(
     painter: &Painter,
     order: &Order,
@@ -105,9 +106,9 @@ pub(crate) fn make(
 }
 
 const START_FRAMES: usize = (START_SECONDS * FRAMES_PER_SECOND as f32) as usize;
-/// Frames from one decoded picture to the next.
+/// Frames between two decoded images.
 const FRAMES_BETWEEN: usize = FRAMES_PER_SECOND / DECODED_PER_SECOND;
-/// Drawing one picture takes about as long as decoding so many.
+/// Cost of drawing one image, in decoded images.
 const WORK_OF_A_PICTURE: usize = 6;
 
 fn work_of(walk: &Walk<'_>, seconds: usize) -> usize {
@@ -128,7 +129,7 @@ impl Work<'_> {
     }
 }
 
-/// What a prompt shows in turn. More scenes than can be shown are one with the last.
+/// The scenes of a prompt. Scenes beyond the maximum are joined to the last.
 fn scenes(prompt: &str) -> Vec<String> {
     let mut scenes: Vec<Vec<&str>> = vec![Vec::new()];
     for word in prompt.split_whitespace() {
@@ -146,7 +147,7 @@ fn scenes(prompt: &str) -> Vec<String> {
     if told.is_empty() { vec![with_style("")] } else { told }
 }
 
-/// The picture that is decoded as the one of this number.
+/// The latent of the decoded image with this number, interpolated between the drawn ones.
 fn latent(latents: &[Latent], number: usize) -> Latent {
     const DECODED_BETWEEN: usize = DECODED_PER_SECOND / DRAWN_PER_SECOND;
     let (at, step) = (number / DECODED_BETWEEN, number % DECODED_BETWEEN);
@@ -156,7 +157,7 @@ fn latent(latents: &[Latent], number: usize) -> Latent {
     }
 }
 
-/// From one picture, at no step, to the other.
+/// Interpolates between two images; `step` 0 is `here`.
 fn mixed(here: &[u8], next: &[u8], step: usize, of: usize) -> Vec<u8> {
     let (step, of) = (step as u32, of as u32);
     let mixed = |(here, next): (&u8, &u8)| {
@@ -174,10 +175,10 @@ struct Camera<'a> {
 impl Camera<'_> {
     fn frame(&self, rgb: &[u8], number: usize) -> Result<Frame, FilmError> {
         let seconds = number as f32 / FRAMES_PER_SECOND as f32;
-        // Four ways to go, as the seed says.
+        // One of four directions, selected by the seed.
         let side = |bit: u32| if self.order.seed >> bit & 1 == 0 { 1.0 } else { -1.0 };
         let view = View {
-            // A caller's picture has the form of the frame already.
+            // The start image already has the aspect ratio of the frame.
             fit: if self.order.start.is_some() { Fit::Fill } else { Fit::Square },
             zoom: 1.0 + ZOOM_PER_SECOND * seconds,
             right: side(0) * DRIFT_PER_SECOND * seconds,

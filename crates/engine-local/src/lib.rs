@@ -1,4 +1,4 @@
-//! The engine's process: models on this machine behind OpenAI-style HTTP on a Unix socket.
+//! The engine process: local models behind an OpenAI-style HTTP API on a Unix socket.
 
 mod endpoints;
 mod entropy;
@@ -15,31 +15,31 @@ mod videos;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the process is told when it starts.
+/// Options of the process.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub socket: PathBuf,
-    /// A folder for each model, or GGUF files.
+    /// Contains a folder per model, and GGUF files.
     pub models_dir: PathBuf,
-    /// The llama.cpp library that runs text models; the one that is fetched if nothing is said.
+    /// The llama.cpp library for text models. Default: the downloaded one.
     pub llama_library: Option<PathBuf>,
     pub device: Device,
-    /// How many layers of a text model are computed on GPUs; as many as fit if nothing is said.
+    /// Layers of a text model on GPUs. Default: as many as fit.
     pub gpu_layers: Option<u32>,
-    /// Where CUDA's own libraries are, if not where the system looks for them.
+    /// The directory of CUDA's libraries, if the system's loader does not find them.
     pub cuda_dir: Option<PathBuf>,
-    /// One for each core if nothing is said.
+    /// Default: one per core.
     pub threads: Option<usize>,
-    /// A model that nobody used for so long gives its memory back; none keeps it.
+    /// Idle time after which a model is unloaded. `None`: never.
     pub idle_unload: Option<Duration>,
-    /// Most of what the machine has if nothing is said.
+    /// Default: three quarters of the machine's memory.
     pub memory_bytes_max: Option<u64>,
 }
 
-/// What computes text models.
+/// The device that runs text models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Device {
-    /// What the library can use without a part that would have to be fetched.
+    /// Any device that the library supports without a further download.
     Auto,
     Cpu,
     Cuda,
@@ -47,7 +47,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// The entry of the manifest with llama.cpp's part for it.
+    /// The manifest id of llama.cpp's backend for the device.
     fn entry(self) -> Option<&'static str> {
         match self {
             Device::Auto | Device::Cpu => None,
@@ -57,7 +57,7 @@ impl Device {
     }
 }
 
-/// Why the process cannot serve.
+/// Errors that prevent the process from serving.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot start the engine's runtime: {0}")]
@@ -66,10 +66,10 @@ pub enum Error {
     Socket { socket: PathBuf, error: std::io::Error },
 }
 
-/// They only move bytes: the models have threads of their own.
+/// These threads only move bytes: models have their own.
 const HTTP_THREADS: usize = 2;
 
-/// Serves until standard input ends, which is how the parent's death shows.
+/// Serves until standard input closes, which also happens when the parent dies.
 pub fn serve(options: Options) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(HTTP_THREADS)
@@ -77,7 +77,7 @@ pub fn serve(options: Options) -> Result<(), Error> {
         .build()
         .map_err(Error::Runtime)?;
     let served = runtime.block_on(server::run(options, parent::gone()));
-    // A model that is being loaded or asked would hold the end up; nobody waits for it any more.
+    // Does not wait for models that are loading or running; their callers are gone.
     runtime.shutdown_background();
     served
 }

@@ -1,21 +1,22 @@
-//! What the machine has: cores and memory, as far as this process may use them.
+//! The cores and memory that this process may use.
 
 use std::path::Path;
 
-/// Left to the rest of the machine: a quarter.
+/// Leaves a quarter to other processes.
 const MEMORY_SHARE: (u64, u64) = (3, 4);
-/// Where the machine does not tell: enough for the default models.
+/// Used if the total is unknown: enough for the default models.
 const MEMORY_BYTES_UNKNOWN: u64 = 2 << 30;
 
 pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What models may use if the operator says nothing.
+/// Default limit for the memory of models.
 pub(crate) fn memory_bytes() -> u64 {
     let total = [
         read("/proc/meminfo").and_then(|text| meminfo_bytes(&text)),
-        // A container sees the whole machine in the file above, and its own limit here.
+        // In a container, `/proc/meminfo` shows the whole machine and this file the container's
+        // limit.
         read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok()),
     ];
     let total = total.into_iter().flatten().min().unwrap_or(MEMORY_BYTES_UNKNOWN);

@@ -1,14 +1,15 @@
-//! Notices that the process that started this one is gone: its end of our standard input closes.
+//! Detects the death of the parent process by the end of standard input.
 
 use std::io::Read;
 
 use tokio_util::sync::CancellationToken;
 
-/// A token that is cancelled when standard input ends.
+/// Returns a token that is cancelled when standard input ends.
 pub(crate) fn gone() -> CancellationToken {
     let gone = CancellationToken::new();
     let noticed = gone.clone();
-    // A thread of its own: a pending read of standard input would hold the runtime's shutdown up.
+    // A separate thread, because a pending read of standard input would block the runtime's
+    // shutdown.
     std::thread::spawn(move || {
         drain(std::io::stdin().lock());
         noticed.cancel();
@@ -16,7 +17,7 @@ pub(crate) fn gone() -> CancellationToken {
     gone
 }
 
-/// Reads until nothing more can come. What comes means nothing.
+/// Reads and discards input until its end.
 fn drain(mut input: impl Read) {
     let mut ignored = [0; 256];
     loop {

@@ -1,10 +1,10 @@
-//! Why a request gets no answer, and how that is told: in OpenAI's shape.
+//! Error responses in OpenAI's format.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// When to try again after a refusal that passes by itself.
+/// `Retry-After` of temporary errors, in seconds.
 const RETRY_AFTER_S: u16 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Refusal {
         Refusal { status, code: "not_found", ..Refusal::invalid(None, message) }
     }
 
-    /// The model is there, and cannot be loaded until somebody mends it.
+    /// The model is present, but the operator must repair it before it can be loaded.
     pub(crate) fn broken_model(message: impl Into<String>) -> Refusal {
         Refusal { code: "model_broken", ..Refusal::unknown_model(message) }
     }
@@ -48,7 +48,7 @@ impl Refusal {
         self.code == "model_broken"
     }
 
-    /// The model is not there yet, or there is no room for it now.
+    /// The model is not downloaded yet, or there is no memory for it now.
     pub(crate) fn unavailable(code: &'static str, message: impl Into<String>) -> Refusal {
         Refusal {
             status: StatusCode::SERVICE_UNAVAILABLE,
@@ -72,7 +72,7 @@ impl Refusal {
         &self.message
     }
 
-    /// Also an event of a stream whose status was sent long before.
+    /// The error body; also sent as an event of a stream whose status was already sent.
     pub(crate) fn body(&self) -> Value {
         let kind = match self.status {
             StatusCode::SERVICE_UNAVAILABLE => "overloaded_error",

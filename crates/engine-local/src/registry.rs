@@ -1,4 +1,4 @@
-//! The models of this machine: found on disk, loaded when first asked, unloaded when nobody asks.
+//! The models of this machine: found on disk, loaded at the first request, unloaded when idle.
 
 mod found;
 mod gpu;
@@ -20,30 +20,30 @@ use self::trials::{Deadly, Trials};
 use crate::refusal::Refusal;
 use crate::{Options, machine};
 
-/// A quarter of the memory for the prompt cache of one model, and no more than this.
+/// Maximum prompt cache of one model; at most a quarter of the memory limit.
 const CACHE_BYTES_MAX: u64 = 1 << 30;
-/// Answers that a text model writes side by side.
+/// Concurrent completions of a text model.
 const PARALLEL: u32 = 4;
-/// Large pictures that are worked on at once.
+/// Large images processed concurrently.
 const PICTURES_AT_ONCE: usize = 1;
 
 #[derive(Debug)]
 pub(crate) struct Registry {
     settings: LoadSettings,
     limits: Limits,
-    /// One load at a time: two would not see each other's memory.
+    /// One load at a time: concurrent ones would not see each other's memory use.
     loading: Semaphore,
     trials: Trials,
-    /// Held while a large picture is worked on.
+    /// Permits for processing large images.
     workbench: Arc<Semaphore>,
     models: Mutex<HashMap<String, Entry>>,
 }
 
-/// What every model is loaded with, besides the limits.
+/// Settings for loading models, besides the limits.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadSettings {
     pub(crate) models_dir: PathBuf,
-    /// The operator's own.
+    /// The operator's own library.
     pub(crate) llama_library: Option<PathBuf>,
     pub(crate) gpus: text::Gpus,
 }
@@ -56,25 +56,25 @@ pub(crate) struct Limits {
     pub(crate) parallel: u32,
 }
 
-/// A model that was asked for at least once.
+/// A model that was requested at least once.
 #[derive(Debug)]
 struct Entry {
     kind: ModelKind,
     cell: Arc<OnceCell<Loaded>>,
     is_loading: bool,
-    /// The last try to load it failed, and another would too.
+    /// Set if the last load failed permanently.
     is_broken: bool,
     used_at: Instant,
 }
 
-/// How a model stands.
+/// The status of a model.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ModelStatus {
     pub(crate) id: String,
     pub(crate) kind: ModelKind,
     pub(crate) state: &'static str,
     pub(crate) memory_bytes: u64,
-    /// How many of its layers are computed on GPUs, of how many.
+    /// Layers on GPUs and total layers.
     pub(crate) gpu_layers: Option<(u32, u32)>,
 }
 
@@ -100,7 +100,7 @@ impl Registry {
         }
     }
 
-    /// The model, loaded now if it was not before.
+    /// Returns the model, loading it if necessary.
     pub(crate) async fn get(
         self: &Arc<Self>,
         id: &str,
@@ -119,26 +119,26 @@ impl Registry {
         Ok(loaded.clone())
     }
 
-    /// What a model is for.
+    /// The kind of a model.
     pub(crate) fn kind_of(&self, id: &str) -> Result<ModelKind, Refusal> {
         Ok(found::find(&self.settings.models_dir, id)?.kind)
     }
 
-    /// Has a place for each large picture that may be worked on.
+    /// The permits for processing large images.
     pub(crate) fn workbench(&self) -> &Arc<Semaphore> {
         &self.workbench
     }
 
-    /// The process ends in good order: a load that is under way is not what ended it.
+    /// Call at an orderly exit, so that a load in progress is not blamed for it.
     pub(crate) fn give_up(&self) {
         self.trials.end();
-        // What a model has on a GPU is given back before the driver ends with the process.
+        // GPU memory is freed before the driver shuts down with the process.
         for entry in self.lock().values_mut().filter(|entry| entry.is_unused()) {
             entry.unload();
         }
     }
 
-    /// Every model that is there, and how it stands.
+    /// The status of every available model.
     pub(crate) fn statuses(&self) -> Vec<ModelStatus> {
         let models = self.lock();
         let status = |(id, kind): (String, ModelKind)| {
@@ -155,7 +155,7 @@ impl Registry {
             ModelStatus { id, kind, state, memory_bytes, gpu_layers }
         };
         let mut ids = found::all(&self.settings.models_dir);
-        // What was named by its path is not in the folder.
+        // Models named by path are not in the models directory.
         let named = models.iter().map(|(id, entry)| (id.clone(), entry.kind));
         ids.extend(named.filter(|(id, _)| found::find(&self.settings.models_dir, id).is_ok()));
         ids.sort();
@@ -163,7 +163,7 @@ impl Registry {
         ids.into_iter().map(status).collect()
     }
 
-    /// Gives back the memory of models that nobody used for so long. An answer under way is use.
+    /// Unloads models that have been idle for `idle_max`. A model in use counts as not idle.
     pub(crate) fn unload_idle(&self, now: Instant, idle_max: Duration) {
         let mut models = self.lock();
         for (id, entry) in models.iter_mut() {
@@ -222,14 +222,14 @@ impl Registry {
         }
     }
 
-    /// The table is whole after every change, so that a panic elsewhere does not spoil it.
+    /// Ignores poisoning: the table is consistent after every change.
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         self.models.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Room for Registry {
-    /// Unloads models that nobody uses, the longest unused first, until so much more fits.
+    /// Unloads unused models, least recently used first, until `bytes` more fit.
     fn make(&self, bytes: u64) -> Result<(), Refusal> {
         let mut models = self.lock();
         let most = self.limits.memory_bytes_max;
@@ -281,7 +281,7 @@ impl Entry {
         Entry { kind, cell, is_loading: false, is_broken: false, used_at: Instant::now() }
     }
 
-    /// Loaded, and neither used nor about to be: who asks holds the cell, and then the model.
+    /// True if loaded and neither in use nor about to be: a request holds the cell, then the model.
     fn is_unused(&self) -> bool {
         Arc::strong_count(&self.cell) == 1 && self.cell.get().is_some_and(Loaded::is_unused)
     }

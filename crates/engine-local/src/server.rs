@@ -1,4 +1,4 @@
-//! The listener: binds the socket, answers, and ends when it is told.
+//! Binds the socket and serves until cancelled.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
@@ -21,9 +21,9 @@ use crate::registry::Registry;
 use crate::videos::Videos;
 use crate::{Error, Options};
 
-/// More than the gateway lets through, which has limits of its own for each endpoint.
+/// More than the gateway allows, which has its own limits per endpoint.
 pub(crate) const BODY_BYTES_MAX: usize = 64 << 20;
-/// How often idle models are looked for, at most and at least.
+/// Range of the interval between checks for idle models.
 const LOOK_EVERY_MAX: Duration = Duration::from_secs(5);
 const LOOK_EVERY_MIN: Duration = Duration::from_millis(100);
 
@@ -33,7 +33,7 @@ pub(crate) async fn run(options: Options, stop: CancellationToken) -> Result<(),
     let listener = bind(&options.socket).map_err(refused)?;
     tracing::info!("engine listens on {}", options.socket.display());
     let router = router(Arc::clone(&registry));
-    // Answers under way have nobody to go to once the parent is gone, so none is waited for.
+    // Does not wait for requests in progress: they are the parent's, and it is gone.
     let ended = tokio::select! {
         served = async { axum::serve(listener, router).await } => served.map_err(refused),
         () = unload_idle(&registry, options.idle_unload) => Ok(()),
@@ -43,20 +43,19 @@ pub(crate) async fn run(options: Options, stop: CancellationToken) -> Result<(),
     ended
 }
 
-/// A file that an engine left behind when it was killed is in nobody's use: its parent starts one
-/// engine at a time.
+/// Replaces a stale socket: the parent runs one engine at a time.
 fn bind(socket: &Path) -> std::io::Result<UnixListener> {
     match std::fs::remove_file(socket) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let listener = UnixListener::bind(socket)?;
-    // Whoever may connect may use the models without paying.
+    // Clients of the socket use the models without paying.
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
     Ok(listener)
 }
 
-/// Never returns.
+/// Unloads idle models periodically. Never returns.
 async fn unload_idle(registry: &Registry, idle_max: Option<Duration>) {
     let Some(idle_max) = idle_max else { return std::future::pending().await };
     let look_every = (idle_max / 4).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX);

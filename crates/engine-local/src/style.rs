@@ -1,7 +1,7 @@
-//! The style of a picture whose prompt names none.
+//! Adds a default style to image prompts without one.
 
-/// A prompt without any of these words gets [`STYLE_DEFAULT`]: the model was taught styles by name,
-/// and draws black silhouettes where it is told none.
+/// A prompt without any of these words gets [`STYLE_DEFAULT`]: the model was trained with named
+/// styles and draws black silhouettes without one.
 const STYLES: [&str; 16] = [
     "illustration",
     "emoji",

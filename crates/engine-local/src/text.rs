@@ -1,4 +1,4 @@
-//! Chats and plain texts: what is asked, run on a text model, and told whole or as it is written.
+//! Chat and text completions: runs a request on a text model and responds whole or streamed.
 
 mod asked;
 mod chat;
@@ -21,14 +21,14 @@ use crate::entropy;
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 
-/// Which of the two endpoints asked: they tell the same things in different shapes.
+/// The endpoint of the request, which determines the response format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Chat,
     Text,
 }
 
-/// A request, read.
+/// A parsed request.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) model: String,
@@ -37,7 +37,7 @@ pub(crate) struct Asked {
     pub(crate) request: Request,
 }
 
-/// What every answer and every chunk of it begins with.
+/// Members common to a response and all of its chunks.
 #[derive(Debug, Clone)]
 struct Head {
     shape: Shape,
@@ -62,7 +62,7 @@ pub(crate) async fn answer(
     whole::respond(&head, generation).await
 }
 
-/// Reading a long prompt takes a while, which is not for a thread that serves others too.
+/// On a blocking thread, because tokenizing a long prompt takes time.
 async fn begin(model: &Arc<TextModel>, request: Request) -> Result<Generation, Refusal> {
     let model = Arc::clone(model);
     let begun = tokio::task::spawn_blocking(move || model.generate(&request)).await;
@@ -86,14 +86,14 @@ impl Head {
         })
     }
 
-    /// Unique for every call of every choice of this answer.
+    /// A tool call id, unique within this answer.
     fn call_id(&self, choice: u32, call: usize) -> String {
         let own = self.id.rsplit('-').next().unwrap_or_default();
         format!("call_{own}{choice}{call}")
     }
 }
 
-/// Adds up what the choices took. The prompt is the same for all of them and counts once.
+/// Sums the usage of all choices. They share one prompt, which counts once.
 #[derive(Debug, Default)]
 struct Tally {
     prompt_tokens: u32,
@@ -104,7 +104,8 @@ struct Tally {
 impl Tally {
     fn add(&mut self, usage: Usage) {
         self.prompt_tokens = usage.prompt_tokens;
-        // A later choice finds what the first one read; the caller did not have it before.
+        // The minimum: later choices find the prompt that the first one computed, which was not
+        // cached when the request came.
         let cached =
             self.cached_tokens.map_or(usage.cached_tokens, |it| it.min(usage.cached_tokens));
         self.cached_tokens = Some(cached);

@@ -1,7 +1,7 @@
-//! Videos that are being made, and those that were made and wait to be fetched.
+//! Queued, running and finished videos.
 //!
-//! Each takes a minute or more, so whoever orders one comes back for it. The table is in memory: the
-//! gateway keeps the order, and repeats it to an engine that has been started again.
+//! A video takes a minute or more, so callers poll for it. The table is in memory only: the gateway
+//! stores the requests and submits them again after a restart of the engine.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -16,11 +16,11 @@ use crate::film::{self, Audience, Order};
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 
-/// Waiting and being made. An order is some kilobytes.
+/// Queued and running videos. A request takes some kilobytes.
 const OPEN_MAX: usize = 32;
-/// Made or failed. A video is a few megabytes.
+/// Finished and failed videos. A video takes a few megabytes.
 const ENDED_MAX: usize = 8;
-/// Each keeps every core busy.
+/// Each video uses all cores.
 const AT_ONCE: usize = 1;
 const LOG_EVERY_PERCENT: u8 = 25;
 
@@ -31,7 +31,7 @@ pub(crate) struct Videos {
     jobs: Mutex<HashMap<String, OrderedVideo>>,
 }
 
-/// A video that was ordered, until its end is forgotten.
+/// A submitted video, kept until its result is evicted.
 struct OrderedVideo {
     progress: Arc<Progress>,
     end: Option<End>,
@@ -42,7 +42,7 @@ struct End {
     at: Instant,
 }
 
-/// Shared with the thread that does the work.
+/// Shared with the rendering thread.
 #[derive(Debug)]
 struct Progress {
     name: String,
@@ -51,7 +51,7 @@ struct Progress {
     percent: AtomicU8,
 }
 
-/// How a video stands.
+/// The state of a video.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum VideoStatus {
     Queued,
@@ -88,7 +88,7 @@ impl Videos {
         &self.registry
     }
 
-    /// Takes an order, once for each name.
+    /// Queues a video, once per name.
     pub(crate) fn order(
         self: &Arc<Self>,
         name: &str,
@@ -124,12 +124,12 @@ impl Videos {
         self.lock().get(name).map(OrderedVideo::status)
     }
 
-    /// What was made; none if it was not, or not yet.
+    /// The finished file; `None` if it failed or is not finished.
     pub(crate) fn file(&self, name: &str) -> Option<Bytes> {
         self.lock().get(name)?.end.as_ref()?.outcome.clone().ok()
     }
 
-    /// The work stops at its next step.
+    /// Cancels the work at its next step.
     pub(crate) fn cancel(&self, name: &str) -> Option<VideoStatus> {
         let jobs = self.lock();
         let job = jobs.get(name)?;
@@ -173,7 +173,7 @@ impl Videos {
         }
     }
 
-    /// The table is whole after every change, so that a panic elsewhere does not spoil it.
+    /// Ignores poisoning: the table is consistent after every change.
     fn lock(&self) -> MutexGuard<'_, HashMap<String, OrderedVideo>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }

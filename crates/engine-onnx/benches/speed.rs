@@ -1,5 +1,5 @@
-//! How fast the models are: `speed embedding MODELS THREADS BATCH SECONDS SENTENCES` and
-//! `speed transcription MODELS THREADS MODEL SOUND`. `compare.py` holds them against Python.
+//! Measures throughput: `speed embedding MODELS THREADS BATCH SECONDS SENTENCES` and `speed
+//! transcription MODELS THREADS MODEL SOUND`. `compare.py` compares with Python.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a tool that prints numbers")]
 
@@ -15,7 +15,7 @@ use media::{Decoder, Limits};
 const LIMITS: Limits = Limits { bytes_max: 1 << 30, seconds_max: 36_000, channels_max: 8 };
 
 fn main() {
-    // Cargo adds a word of its own behind those of the caller.
+    // Cargo appends `--bench` to the arguments.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
@@ -38,7 +38,7 @@ fn runtime(models: &str, threads: &str) -> Runtime {
     Runtime::load(&library, threads.parse().unwrap()).unwrap()
 }
 
-/// Sentences a second, tokenising included.
+/// Sentences per second, including tokenization.
 fn embedding(runtime: &Runtime, model: &Path, batch: usize, time: Duration, sentences: &str) {
     let embedder = Embedder::load(runtime, model).unwrap();
     let text = std::fs::read_to_string(sentences).unwrap();
@@ -55,7 +55,7 @@ fn embedding(runtime: &Runtime, model: &Path, batch: usize, time: Duration, sent
     println!("{}", done as f64 / begun.elapsed().as_secs_f64());
 }
 
-/// The time that loading and hearing took, as parts of the length of the sound.
+/// Time for loading and transcription, relative to the length of the audio.
 fn transcription(runtime: &Runtime, models: &str, model: &str, sound: &str) {
     let kind = if model.starts_with("whisper") { Kind::Whisper } else { Kind::Moonshine };
     let begun = Instant::now();

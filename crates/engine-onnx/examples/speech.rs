@@ -1,4 +1,4 @@
-//! Measures speech: how long a model takes to load, to be heard, and to speak a paragraph.
+//! Measures speech: time to load, time to the first audio, and time to speak a paragraph.
 //!
 //! `cargo run --release -p engine-onnx --example speech -- MODELS_DIR [THREADS]`
 
@@ -74,7 +74,7 @@ fn speak(speaker: &Speaker, text: &str, voice: &str) -> Result<Measured, Box<dyn
     Ok(Measured { first, wall: begun.elapsed(), cpu_s: self::cpu_s()? - cpu_s, speech_s })
 }
 
-/// What this process has used so far, in the kernel's hundredths of a second.
+/// CPU time of this process so far, in seconds.
 fn cpu_s() -> Result<f32, Box<dyn Error>> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let fields: Vec<&str> =

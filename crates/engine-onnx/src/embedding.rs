@@ -1,4 +1,4 @@
-//! Sentence embeddings: a BERT encoder, the mean over its tokens, normalised.
+//! Sentence embeddings: a BERT encoder with mean pooling and normalisation.
 
 mod batch;
 pub(crate) mod bert;
@@ -14,25 +14,24 @@ use self::tokens::Tokens;
 use self::worker::EmbeddingTask;
 use crate::runtime::{Error as RuntimeError, Runtime};
 
-/// More requests than this at once are turned away.
+/// Maximum queued requests; further ones are rejected.
 const JOBS_MAX: usize = 256;
 
-/// A loaded model. Requests from any number of threads are computed together, in batches of
-/// inputs that are about as long as each other.
+/// A loaded model. Requests of all threads are computed together, in batches of similar length.
 pub struct Embedder {
     tokens: Tokens,
     dimensions: usize,
     tasks: SyncSender<EmbeddingTask>,
 }
 
-/// What happens to an input that is longer than the model can read.
+/// The treatment of inputs that exceed the model's limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Overflow {
     Refuse,
     Truncate,
 }
 
-/// One vector per input, in the order of the inputs, and what they count as.
+/// One vector per input, in input order, and the token count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embeddings {
     pub vectors: Vec<Vec<f32>>,
@@ -68,12 +67,12 @@ impl Embedder {
         self.dimensions
     }
 
-    /// The longest input that the model can read, in tokens.
+    /// The longest input, in tokens.
     pub fn tokens_max(&self) -> usize {
         self.tokens.tokens_max()
     }
 
-    /// Computes one vector per input; blocks until they are there.
+    /// Computes one vector per input; blocks until done.
     pub fn embed(&self, inputs: &[&str], overflow: Overflow) -> Result<Embeddings, EmbeddingError> {
         let mut encoded = Vec::with_capacity(inputs.len());
         for (index, input) in inputs.iter().enumerate() {
@@ -82,7 +81,7 @@ impl Embedder {
         self.run(encoded)
     }
 
-    /// The same for inputs that are token ids already, without the marks at both ends.
+    /// As [`Embedder::embed`], for token ids without the marker tokens at both ends.
     pub fn embed_tokens(
         &self,
         inputs: &[&[u32]],

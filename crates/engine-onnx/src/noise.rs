@@ -1,5 +1,4 @@
-//! Noise with a normal distribution, the same for every seed: what is said or drawn twice is the
-//! same twice.
+//! Normally distributed noise from a seed, so that output is reproducible.
 
 /// A stream of pseudo-random numbers (SplitMix64).
 #[derive(Debug)]
@@ -10,7 +9,7 @@ impl Noise {
         Noise(seed)
     }
 
-    /// Two independent values of mean 0 and variance 1 (Box and Muller).
+    /// Two independent values of mean 0 and variance 1 (Box–Muller).
     pub(crate) fn pair(&mut self) -> (f32, f32) {
         let radius = (-2.0 * self.fraction().ln()).sqrt();
         let angle = std::f32::consts::TAU * self.fraction();

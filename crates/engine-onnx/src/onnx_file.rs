@@ -1,14 +1,14 @@
-//! Writes a graph in the format of ONNX files: protocol buffers, by the numbers of `onnx.proto`.
+//! Encodes a graph as an ONNX file: protocol buffers with the field numbers of `onnx.proto`.
 //!
-//! The runtime can also be given a graph node by node, but computes such a graph half as fast.
+//! The runtime also has an API that builds a graph node by node, but such graphs run half as fast.
 
-/// The version of the format that has everything used here.
+/// The format version that supports everything used here.
 const IR_VERSION: u64 = 8;
 const FLOAT: u64 = 1;
 const INT32: u64 = 6;
 const INT64: u64 = 7;
 
-/// The operators of the standard, and the runtime's own beside them.
+/// Operator domains: the ONNX standard, and the runtime's own operators.
 pub(crate) const STANDARD: &str = "";
 pub(crate) const FUSED: &str = "com.microsoft";
 const STANDARD_OPSET: u64 = 17;
@@ -25,14 +25,14 @@ pub(crate) enum Attribute {
     Text(&'static str, &'static str),
 }
 
-/// What an input or output consists of.
+/// Element types of inputs and outputs.
 #[derive(Clone, Copy)]
 pub(crate) enum Element {
     Float,
     Int32,
 }
 
-/// An operator: the set that it is of, and its name there.
+/// An operator: its domain and name.
 pub(crate) struct Operator(pub(crate) &'static str, pub(crate) &'static str);
 
 impl Graph {
@@ -62,7 +62,7 @@ impl Graph {
         bytes(&mut self.0, 5, &tensor);
     }
 
-    /// A list of integers: a shape, or places to cut at.
+    /// Adds a list of integers, such as a shape.
     pub(crate) fn integers(&mut self, name: &str, values: &[i64]) {
         let mut tensor = Vec::new();
         number(&mut tensor, 1, values.len() as u64);
@@ -73,17 +73,17 @@ impl Graph {
         bytes(&mut self.0, 5, &tensor);
     }
 
-    /// An input, with a name for each of its sizes.
+    /// Adds an input, with a name for each dimension.
     pub(crate) fn input(&mut self, name: &str, element: Element, sizes: &[&str]) {
         bytes(&mut self.0, 11, &value(name, element, sizes));
     }
 
-    /// An output of floats, with a name for each of its sizes.
+    /// Adds a float output, with a name for each dimension.
     pub(crate) fn output(&mut self, name: &str, sizes: &[&str]) {
         bytes(&mut self.0, 12, &value(name, Element::Float, sizes));
     }
 
-    /// The whole file.
+    /// Returns the complete file.
     pub(crate) fn file(mut self, name: &str) -> Vec<u8> {
         bytes(&mut self.0, 2, name.as_bytes());
         let mut file = Vec::with_capacity(self.0.len() + 64);
@@ -109,7 +109,7 @@ impl Attribute {
         match self {
             Attribute::Float(name, value) => {
                 bytes(&mut encoded, 1, name.as_bytes());
-                // Four bytes that are a float, little end first.
+                // A little-endian 32-bit float.
                 variable(&mut encoded, 2 << 3 | 5);
                 encoded.extend_from_slice(&value.to_le_bytes());
                 number(&mut encoded, 20, KIND_FLOAT);
@@ -134,7 +134,7 @@ impl Attribute {
     }
 }
 
-/// A name with a type and sizes that are known only when the graph runs.
+/// A name with an element type and dynamic dimensions.
 fn value(name: &str, element: Element, sizes: &[&str]) -> Vec<u8> {
     let element = match element {
         Element::Float => FLOAT,
@@ -168,7 +168,7 @@ fn bytes(message: &mut Vec<u8>, field: u64, value: &[u8]) {
     message.extend_from_slice(value);
 }
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+/// A varint: seven bits per byte, lowest first; the highest bit means that more follow.
 fn variable(message: &mut Vec<u8>, mut value: u64) {
     while 0x80 <= value {
         message.push(value as u8 | 0x80);

@@ -1,8 +1,8 @@
-//! Pictures from text: our own small model for icons, emoji and simple scenes.
+//! Images from text: our own small model for icons, emoji and simple scenes.
 //!
-//! A prompt is read by MiniLM. The generator moves noise along a flow towards a latent that fits the
-//! prompt, in a number of equal steps, and the decoder makes a picture of 256 × 256 pixels of it. The
-//! weights are part of the program; how they were made is in `pictor/` at the root.
+//! MiniLM encodes the prompt. The generator moves noise along a flow to a latent that fits the
+//! prompt, in equal steps, and the decoder turns it into an image of 256 × 256 pixels. The weights
+//! are embedded in the binary; `pictor/` in the repository's root contains their training code.
 
 mod autoencoder;
 mod flow;
@@ -27,7 +27,7 @@ use generator::Generator;
 use prompt::Reader;
 pub use walk::{Latent, PROMPTS_MAX, Walk};
 
-/// Pictures are as wide as high, in pixels.
+/// Width and height of images in pixels.
 pub const PIXELS_SIDE: usize = 256;
 pub const STEPS_MAX: u32 = 50;
 pub const STEPS_DEFAULT: u32 = 8;
@@ -38,32 +38,32 @@ const LATENT_SIDE: usize = 32;
 const LATENT: usize = LATENT_CHANNELS * LATENT_SIDE * LATENT_SIDE;
 const PATCHES_SIDE: usize = LATENT_SIDE / 2;
 const PATCHES: usize = PATCHES_SIDE * PATCHES_SIDE;
-/// Numbers of one patch: two by two places.
+/// Numbers per patch of 2 × 2 latent positions.
 const PATCH: usize = 4 * LATENT_CHANNELS;
-/// Longer prompts are cut.
+/// Longer prompts are truncated.
 const TEXT_TOKENS: usize = 32;
 const TEXT_WIDTH: usize = 384;
 
-/// What to draw, and how.
+/// A prompt with its sampling parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wish<'a> {
     pub prompt: &'a str,
-    /// What the picture should not be like.
+    /// Content to avoid.
     pub negative_prompt: &'a str,
-    /// The same seed gives the same picture.
+    /// The same seed gives the same image.
     pub seed: u64,
     pub steps: u32,
-    /// How closely to follow the prompt.
+    /// Strength of classifier-free guidance: adherence to the prompt.
     pub guidance: f32,
-    /// A picture to start from.
+    /// An image to start from.
     pub start: Option<Start<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Start<'a> {
-    /// Pixel by pixel, [`PIXELS_SIDE`] squared of them.
+    /// RGB bytes of [`PIXELS_SIDE`]² pixels.
     pub rgb: &'a [u8],
-    /// From 0, which keeps the picture, to 1, which forgets it.
+    /// From 0 (keeps the image) to 1 (discards it).
     pub strength: f32,
 }
 
@@ -91,7 +91,7 @@ impl From<ort::Error> for PictorError {
     }
 }
 
-/// The loaded model. It draws one picture at a time.
+/// The loaded model. It draws one image at a time.
 pub struct Painter {
     parts: Mutex<Parts>,
 }
@@ -104,7 +104,7 @@ struct Parts {
 }
 
 impl Painter {
-    /// `text_folder` has the files of all-MiniLM-L6-v2.
+    /// `text_folder` contains the files of all-MiniLM-L6-v2.
     pub fn load(runtime: &Runtime, text_folder: &Path) -> Result<Painter, PictorError> {
         let session = |bytes: &[u8], build: fn(&Tensors<'_>) -> Result<Vec<u8>, String>| {
             let tensors = Tensors::parse(bytes).map_err(PictorError::Weights)?;
@@ -120,7 +120,7 @@ impl Painter {
         Ok(Painter { parts: Mutex::new(parts) })
     }
 
-    /// Draws a picture, pixel by pixel in red, green and blue. `is_wanted` is asked before each step.
+    /// Draws an image as RGB bytes. `is_wanted` is called before each step; false cancels.
     pub fn paint(
         &self,
         wish: &Wish<'_>,
@@ -129,7 +129,7 @@ impl Painter {
         self.paint_from(wish, &noise(wish.seed), is_wanted)
     }
 
-    /// The same with given noise, for comparison with another implementation.
+    /// As [`Painter::paint`] with given noise, for comparison with another implementation.
     pub fn paint_from(
         &self,
         wish: &Wish<'_>,
@@ -159,7 +159,7 @@ impl Painter {
         parts.decode(&latent_of(&moved))
     }
 
-    /// A panic of another caller leaves no half-made state in the sessions.
+    /// Ignores poisoning: sessions keep no state between runs.
     fn parts(&self) -> MutexGuard<'_, Parts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The ONNX Runtime library, loaded once per process, and the sessions that run in it.
+//! The ONNX Runtime library, loaded once per process, and its sessions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,11 +8,11 @@ use ort::logging::LogLevel;
 use ort::session::Session;
 use ort::session::builder::SessionBuilder;
 
-/// The library allows one environment per process, so every `Runtime` shares this one.
+/// The library allows one environment per process, so all `Runtime`s share this one.
 static LOADED: Mutex<Option<Runtime>> = Mutex::new(None);
 
-/// The loaded library. Every session shares its threads, so that models which answer at the
-/// same time do not take more cores than were given. Cheap to clone.
+/// The loaded library. All sessions share its threads, so that concurrent models do not use more
+/// cores than configured. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Runtime {
     library: PathBuf,
@@ -20,7 +20,7 @@ pub struct Runtime {
     environment: Environment,
 }
 
-/// Why a graph cannot be loaded or run.
+/// Errors of loading and running graphs.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot use the ONNX Runtime library {}: {cause}", path.display())]
@@ -32,8 +32,8 @@ pub enum Error {
 }
 
 impl Runtime {
-    /// Loads the library, or gives back the one that this process has already loaded. Another
-    /// library or another number of threads is refused then, for the first choice is final.
+    /// Loads the library, or returns the one that is already loaded. Fails if that one has another
+    /// path or number of threads, because they cannot be changed.
     pub fn load(library: &Path, threads: usize) -> Result<Runtime, Error> {
         let refused = |cause: String| Error::Library { path: library.to_owned(), cause };
         let mut loaded = LOADED.lock().map_err(|_| refused("an earlier load panicked".into()))?;
@@ -51,21 +51,22 @@ impl Runtime {
         Ok(runtime)
     }
 
-    /// A session for the graph in a file.
+    /// Creates a session for the graph in a file.
     pub fn session(&self, model: &Path) -> Result<Session, Error> {
         let refused =
             |cause: ort::Error| Error::Model { path: model.to_owned(), cause: cause.to_string() };
         self.builder()?.commit_from_file(model).map_err(refused)
     }
 
-    /// What a session for a graph that is built in memory starts from.
+    /// Returns the builder of sessions, also for graphs built in memory.
     pub fn builder(&self) -> Result<SessionBuilder, Error> {
-        // With patterns, what a graph works with is set aside a second time at its second run.
+        // With memory patterns, a graph's working memory is allocated a second time at its second
+        // run.
         let builder = Session::builder(&self.environment)?;
         Ok(builder.with_memory_pattern(false).map_err(ort::Error::from)?)
     }
 
-    /// How many threads all sessions together may use.
+    /// Number of threads shared by all sessions.
     pub fn threads(&self) -> usize {
         self.threads
     }
@@ -76,7 +77,7 @@ fn environment(library: &Path, threads: usize) -> Result<Environment, String> {
     let built = GlobalThreadPoolOptions::default()
         .with_intra_threads(threads)
         .and_then(|options| options.with_inter_threads(1))
-        // Threads that spin while they wait would take the cores from the text engine.
+        // Spinning threads would take cores from the text engine.
         .and_then(|options| options.with_spin_control(false))
         .and_then(|options| {
             builder

@@ -1,4 +1,4 @@
-//! Speech: text to sound, sentence by sentence.
+//! Text to speech, sentence by sentence.
 
 mod edges;
 mod hibari;
@@ -21,23 +21,23 @@ pub use voices::{Accent, Voice};
 use crate::Runtime;
 use language::Language;
 
-/// Every voice speaks at this rate.
+/// Sample rate of all voices.
 pub const SAMPLE_RATE_HZ: u32 = 24_000;
-/// The most that one request may say.
+/// Maximum characters per request.
 pub const CHARACTERS_MAX: usize = 4096;
-/// The slowest and the fastest that a voice speaks.
+/// Supported speeds, as a factor.
 pub const SPEED_RANGE: std::ops::RangeInclusive<f32> = 0.25..=4.0;
 
-/// Which model speaks.
+/// The speech models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One voice, and so small that it answers at once.
+    /// One voice; small and fast.
     Hibari,
-    /// Many voices, ten times the work.
+    /// Many voices; ten times the work.
     Kokoro,
 }
 
-/// A loaded model that speaks. Several threads may use it; each of its sentences takes a turn.
+/// A loaded speech model. Threads share it; they take turns per piece of text.
 #[derive(Debug)]
 pub struct Speaker {
     model: Model,
@@ -51,7 +51,7 @@ enum Model {
     Kokoro(kokoro::Kokoro),
 }
 
-/// Why nothing is said.
+/// Errors of speech.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("there is no voice {0:?}")]
@@ -77,7 +77,7 @@ impl From<ort::Error> for Error {
 }
 
 impl Speaker {
-    /// Loads the model in `folder`. What it needs to read English lies in `language`.
+    /// Loads the model in `folder`. `language` is the folder with the files for reading English.
     pub fn load(
         runtime: &Runtime,
         kind: Kind,
@@ -95,17 +95,18 @@ impl Speaker {
         Ok(Speaker { model, voices, language: Language::new(runtime, language) })
     }
 
-    /// Those that it can really speak with, in the order of their names.
+    /// The usable voices, sorted by name.
     pub fn voices(&self) -> &[Voice] {
         &self.voices
     }
 
-    /// Says a text. Nothing is computed yet but what is needed to know that it can be said.
+    /// Starts to speak a text. Only the first sentence with sound is read; audio is computed on
+    /// demand.
     pub fn speak(&self, text: &str, voice: &str, speed: f32) -> Result<Utterance<'_>, Error> {
         self.speak_until(text, voice, speed, Arc::new(Cancel::new()?))
     }
 
-    /// The same, for somebody who may want it to stop before it has begun.
+    /// As [`Speaker::speak`], with a given cancellation handle.
     pub fn speak_until(
         &self,
         text: &str,
@@ -123,7 +124,7 @@ impl Speaker {
         Utterance::new(self, text, Manner { voice: self.voice(voice)?, speed }, cancel)
     }
 
-    /// How a text is read: the phonemes that `speak` would say.
+    /// The phonemes that `speak` would say.
     pub fn phonemes(&self, text: &str, voice: &str) -> Result<String, Error> {
         let accent = self.voice(voice)?.accent;
         let mut read = Vec::new();
@@ -133,7 +134,7 @@ impl Speaker {
         Ok(read.join(" "))
     }
 
-    /// The sound of some phonemes at the model's own speed, with the silence around it.
+    /// The audio of some phonemes at normal speed, including the silence around it.
     pub fn say(&self, phonemes: &str, voice: &str) -> Result<Vec<f32>, Error> {
         let voice = self.voice(voice)?;
         self.sound(phonemes, &How { voice, speed: 1.0, cancel: &Cancel::new()? })
@@ -144,8 +145,8 @@ impl Speaker {
         known.ok_or_else(|| Error::UnknownVoice(name.to_owned()))
     }
 
-    /// The sound of some phonemes. Speeds outside of the range that the models were trained for
-    /// are theirs only in part: the rest is stretched.
+    /// The audio of some phonemes. Speeds outside of the models' range are clamped to it; time
+    /// stretching does the rest.
     fn sound(&self, phonemes: &str, how: &How<'_>) -> Result<Vec<f32>, Error> {
         let native = how.speed.clamp(*NATIVE_SPEEDS.start(), *NATIVE_SPEEDS.end());
         let ids = phonemes::ids(phonemes);
@@ -162,7 +163,7 @@ impl Speaker {
     }
 }
 
-/// How something is said.
+/// Voice, speed and cancellation of an utterance.
 #[derive(Debug, Clone, Copy)]
 struct How<'s> {
     voice: &'s Voice,
@@ -170,7 +171,7 @@ struct How<'s> {
     cancel: &'s Cancel,
 }
 
-/// Both models' authors give this range. Beyond it vowels vanish or drag.
+/// The range that both models' authors give. Beyond it vowels vanish or drag.
 const NATIVE_SPEEDS: std::ops::RangeInclusive<f32> = 0.5..=2.0;
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {

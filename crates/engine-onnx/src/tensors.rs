@@ -1,11 +1,11 @@
-//! Named tensors in a safetensors file, as 32-bit floats.
+//! Named tensors of a safetensors file, as 32-bit floats.
 
 use half::f16;
 use safetensors::{Dtype, SafeTensors};
 
 pub(crate) struct Tensors<'a>(SafeTensors<'a>);
 
-/// Rows one after the other.
+/// Values in row-major order.
 pub(crate) struct Matrix {
     pub(crate) shape: Vec<usize>,
     pub(crate) values: Vec<f32>,
@@ -20,7 +20,7 @@ impl<'a> Tensors<'a> {
         self.0.tensor(name).is_ok()
     }
 
-    /// Stored as they are, or as one byte a number with a scale for each row: `{name}.q` and
+    /// Reads a tensor, stored as floats, or as bytes with a scale per row in `{name}.q` and
     /// `{name}.s`.
     pub(crate) fn matrix(&self, name: &str, shape: &[usize]) -> Result<Matrix, String> {
         if self.has(&format!("{name}.q")) {
@@ -57,7 +57,7 @@ impl<'a> Tensors<'a> {
         Ok(Matrix { shape: shape.to_vec(), values })
     }
 
-    /// A table with as many rows as the file has.
+    /// Reads a table with any number of rows.
     pub(crate) fn rows(&self, name: &str, columns: usize) -> Result<Matrix, String> {
         let tensor = self.0.tensor(name).map_err(|error| format!("{name}: {error}"))?;
         let rows = tensor.shape().first().copied().unwrap_or_default();
@@ -69,7 +69,7 @@ impl<'a> Tensors<'a> {
         Ok(tensor.shape().iter().product())
     }
 
-    /// A layer's weights are stored with one row per output; the graph multiplies the other way.
+    /// Reads weights, stored with one row per output, transposed for the graph's multiplication.
     pub(crate) fn transposed(
         &self,
         name: &str,
@@ -84,7 +84,7 @@ impl<'a> Tensors<'a> {
 }
 
 impl Matrix {
-    /// The columns of several matrices beside each other, row by row.
+    /// Joins matrices horizontally.
     pub(crate) fn beside(parts: &[Matrix]) -> Matrix {
         let rows = parts.first().map_or(0, |it| it.shape[0]);
         let columns: usize = parts.iter().map(|it| it.shape[1]).sum();

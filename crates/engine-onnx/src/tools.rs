@@ -1,7 +1,7 @@
-//! Work on pictures that are there: enlarge them, cut them out, erase from them, judge them.
+//! Image tools: upscaling, background removal, erasing and classification.
 //!
-//! Pictures come as pixels; whoever calls has opened the file. Networks see parts of a fixed size, so
-//! that the memory of their work does not grow with the picture.
+//! Images are given as decoded pixels. Networks process parts of a fixed size, so that their memory
+//! does not grow with the image.
 
 pub mod cut_out;
 pub mod erase;
@@ -14,13 +14,13 @@ use std::ops::Range;
 
 use crate::runtime::Error as RuntimeError;
 
-/// Bytes of one pixel: red, green, blue, and how opaque it is.
+/// Bytes per pixel: red, green, blue, alpha.
 pub const CHANNELS: usize = 4;
 
-/// Pixels that are brought to another size at once; each takes four bytes meanwhile.
+/// Pixels that are resampled at once; each takes four bytes meanwhile.
 const BAND_PIXELS_MAX: usize = 1 << 20;
 
-/// Pixels row by row.
+/// Decoded pixels in row-major order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
     width: usize,
@@ -29,7 +29,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// None where the bytes are not those of so many pixels, or where there are no pixels.
+    /// Returns `None` if the number of bytes does not match the size, or if there are no pixels.
     pub fn new(width: usize, height: usize, rgba: Vec<u8>) -> Option<Picture> {
         let bytes = width.checked_mul(height)?.checked_mul(CHANNELS)?;
         (bytes == rgba.len() && 0 < bytes).then_some(Picture { width, height, rgba })
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Picture {
     }
 }
 
-/// Why there is no picture.
+/// Errors of image tools.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     #[error("the weights cannot be read: {0}")]
@@ -93,13 +93,14 @@ impl From<ort::Error> for ToolError {
     }
 }
 
-/// Rows in groups that are computed one after the other, so that wide pictures take no more memory.
+/// Splits rows into bands that are processed one after another, so that wide images take no more
+/// memory.
 fn bands(rows: Range<usize>, width: usize) -> impl Iterator<Item = Range<usize>> {
     let count = (BAND_PIXELS_MAX / width.max(1)).max(1);
     rows.clone().step_by(count).map(move |top| top..(top + count).min(rows.end))
 }
 
-/// From 0 to 1 to a byte.
+/// Converts a value from 0 to 1 to a byte.
 fn to_byte(value: f32) -> u8 {
     (value * 255.0 + 0.5).clamp(0.0, 255.0) as u8
 }

@@ -1,5 +1,5 @@
-//! From sound to text: stretches of speech one after the other, so that memory stays small
-//! however long the sound is.
+//! Speech to text: processes one segment of speech after another, so that memory does not grow with
+//! the length of the audio.
 
 mod decoder;
 mod moonshine;
@@ -19,16 +19,16 @@ pub use self::whisper::Certainty;
 use self::whisper::Whisper;
 use crate::runtime::{Error as RuntimeError, Runtime};
 
-/// What every model here listens to, in samples a second.
+/// Sample rate of all models, in Hz.
 pub const SAMPLE_RATE: u32 = 16_000;
 
-/// A loaded model. Callers on several threads take turns, a stretch of speech at a time.
+/// A loaded model. Threads take turns, one segment of speech at a time.
 pub struct Transcriber {
     kind: Kind,
     listener: Mutex<Listener>,
 }
 
-/// The families of models, by their files.
+/// The families of models, with their files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// English only: `encoder_model.onnx`, `decoder_model_merged.onnx`, `tokenizer.json`.
@@ -45,40 +45,40 @@ enum Listener {
 
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The language as a code of two or three letters; found out where it is not given.
+    /// Language code of two or three letters; `None` detects it.
     pub language: Option<String>,
-    /// Whether to find out when each word was said, which takes a little longer.
+    /// Also return word timestamps, which takes a little longer.
     pub words: bool,
-    /// Words that are likely to be said, for models that take a hint: Whisper does.
+    /// Words that are likely to occur, for models that accept a hint (Whisper).
     pub prompt: Option<String>,
-    /// Above 0, tokens are drawn by their likelihood. Otherwise the likeliest one is taken, and
-    /// Whisper draws only where the text that comes of it cannot be believed.
+    /// Above 0, tokens are sampled. Otherwise decoding is greedy, and Whisper samples only if the
+    /// greedy text fails its quality checks.
     pub temperature: Option<f32>,
 }
 
-/// What was said.
+/// The transcribed text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
     pub text: String,
-    /// A code such as `en`; none where nothing was said.
+    /// A code such as `en`; `None` if there was no speech.
     pub language: Option<String>,
     pub duration_s: f64,
     pub segments: Vec<Segment>,
-    /// Empty unless asked for, and where the model cannot tell.
+    /// Empty unless requested and supported by the model.
     pub words: Vec<Spoken>,
 }
 
-/// A sentence, and when it was said.
+/// A sentence with its times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     pub start_s: f64,
     pub end_s: f64,
     pub text: String,
-    /// None where the model does not tell.
+    /// `None` if the model has no scores.
     pub certainty: Option<Certainty>,
 }
 
-/// A word, and when it was said.
+/// A word with its times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spoken {
     pub start_s: f64,
@@ -100,22 +100,22 @@ pub enum TranscriptionError {
     Failed(String),
 }
 
-/// What a model makes of one stretch; times count from its start.
+/// The result of one stretch of speech; times are relative to its start.
 #[derive(Default)]
 struct Heard {
     language: Option<String>,
     segments: Vec<Segment>,
     words: Vec<Spoken>,
-    /// Tokens that help with what follows; none if they would rather mislead.
+    /// Tokens to pass as context to the next stretch; `None` if they are unreliable.
     context: Option<Vec<i64>>,
 }
 
-/// One transcription under way.
+/// A transcription in progress.
 struct Run<'a> {
     options: &'a Options,
     cancelled: &'a AtomicBool,
     transcript: Transcript,
-    /// What was said before, or the caller's hint, as tokens.
+    /// The previous text, or the caller's hint, as tokens.
     context: Vec<i64>,
 }
 
@@ -132,14 +132,14 @@ impl Transcriber {
         Ok(Transcriber { kind, listener: Mutex::new(listener) })
     }
 
-    /// Whether it can tell when each word was said. Moonshine's graph does not give out where
-    /// it listened, and times that are made up would be worse than none.
+    /// True if word timestamps are supported. Moonshine's graph does not return its attention, and
+    /// invented times would be worse than none.
     pub fn knows_words(&self) -> bool {
         self.kind == Kind::Whisper
     }
 
-    /// Transcribes blocks of samples at `SAMPLE_RATE`. It blocks until the end, or until
-    /// `cancelled` is set, which it looks at for every token.
+    /// Transcribes blocks of samples at `SAMPLE_RATE`. Blocks until the end, or until `cancelled`
+    /// is set, which is checked at every token.
     pub fn transcribe(
         &self,
         blocks: impl Iterator<Item = Result<Vec<f32>, SoundError>>,
@@ -174,7 +174,7 @@ impl Transcriber {
             return Ok(());
         };
         let is_known = match &*self.listener() {
-            // It knows one language and takes no hint, so that one is ignored.
+            // It supports one language and takes no hint, so the language is ignored.
             Listener::Moonshine(_) => true,
             Listener::Whisper(whisper) => whisper.knows(language),
         };
@@ -190,7 +190,7 @@ impl Transcriber {
 
     fn hear(&self, stretch: &Stretch, run: &mut Run<'_>) -> Result<(), TranscriptionError> {
         check(run.cancelled)?;
-        // Once a language was found it holds for the rest, or noise would change it.
+        // A detected language is kept for the rest, because noise could change it.
         let language = run.options.language.as_ref().or(run.transcript.language.as_ref());
         let heard = match &mut *self.listener() {
             Listener::Moonshine(moonshine) => {
@@ -211,14 +211,14 @@ impl Transcriber {
         Ok(())
     }
 
-    /// A panic in a turn before leaves nothing half done: each turn starts afresh.
+    /// Ignores poisoning: no state is kept between stretches.
     fn listener(&self) -> std::sync::MutexGuard<'_, Listener> {
         self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Run<'_> {
-    /// Adds what was heard in a stretch that began then.
+    /// Appends the result of a stretch that started at `start_s`.
     fn note(&mut self, heard: Heard, start_s: f64) {
         let later = |(from_s, until_s): (f64, f64)| (from_s + start_s, until_s + start_s);
         let transcript = &mut self.transcript;

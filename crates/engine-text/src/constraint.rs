@@ -1,4 +1,4 @@
-//! Keeps an answer inside a grammar: JSON, JSON of a schema, or calls of given tools.
+//! Constrains an answer to a grammar: JSON, JSON of a schema, or calls of given tools.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ pub(crate) struct Grammars {
     vocabulary: TokEnv,
 }
 
-/// A grammar and how far into it an answer is.
+/// A grammar and the parser's state within it.
 pub(crate) struct Constraint {
     matcher: Matcher,
     vocabulary: TokEnv,
 }
 
-/// The grammar's own machinery failed, such as by a limit on its work for one token.
+/// The grammar engine failed, for example at its limit of work per token.
 #[derive(Debug, thiserror::Error)]
 #[error("the constraint could not be followed: {0}")]
 pub(crate) struct Stuck(String);
 
 impl Grammars {
-    /// Walks the whole vocabulary, which takes a good part of a second for a large one.
+    /// Processes the whole vocabulary, which takes hundreds of milliseconds for a large one.
     pub(crate) fn new(model: &Model) -> Result<Grammars, String> {
         Grammars::over(vocabulary_of(model)?)
     }
@@ -42,7 +42,7 @@ impl Grammars {
         let mut factory =
             ParserFactory::new_simple(&vocabulary).map_err(|error| error.to_string())?;
         factory.quiet();
-        // Its errors reach callers, who need neither our parser's state nor our vocabulary.
+        // Its errors reach callers, who do not need the parser's state or the vocabulary.
         factory.limits_mut().verbose_errors = false;
         Ok(Grammars { factory, vocabulary })
     }
@@ -52,7 +52,7 @@ impl Grammars {
         self.compile("response_format", TopLevelGrammar::from_json_schema(schema))
     }
 
-    /// An answer of a schema, unless the model would rather call tools first.
+    /// Either tool calls or an answer that conforms to a schema.
     pub(crate) fn calls_or_json(
         &self,
         tools: &[&Tool],
@@ -61,16 +61,16 @@ impl Grammars {
     ) -> Result<Constraint, Refusal> {
         let start = format!("{} | answer", calls_rule(is_one));
         let answer = format!("answer: %json {}\n", answer_schema(schema)?);
-        // Either of the two may be at fault, and the error says which.
+        // Either part may be invalid; the error says which.
         self.compile("response_format", lark(&start, tools, &answer)?)
     }
 
-    /// An answer that consists of calls: one, or as many as the model likes.
+    /// An answer that consists of tool calls: one, or any number.
     pub(crate) fn calls(&self, tools: &[&Tool], is_one: bool) -> Result<Constraint, Refusal> {
         self.compile("tools", lark(&calls_rule(is_one), tools, "")?)
     }
 
-    /// What follows the mark with which a model begins a call of its own accord.
+    /// The rest of a call after the opening tag that the model wrote unprompted.
     pub(crate) fn rest_of_call(&self, tools: &[&Tool]) -> Result<Constraint, Refusal> {
         let rest = format!("\"\\n\"? body \"\\n\"? {}", literal(END));
         self.compile("tools", lark(&rest, tools, "")?)
@@ -103,13 +103,13 @@ impl std::fmt::Debug for Constraint {
 }
 
 impl Constraint {
-    /// The same grammar from its beginning, for another choice or another call.
+    /// A copy of the grammar in its initial state, for another choice or call.
     pub(crate) fn fresh(&self) -> Constraint {
         let vocabulary = TokEnv::clone(&self.vocabulary);
         Constraint { matcher: self.matcher.deep_clone(), vocabulary }
     }
 
-    /// Makes every token impossible that the grammar does not allow next.
+    /// Sets the logits of disallowed tokens to negative infinity.
     pub(crate) fn mask(&mut self, logits: &mut [f32]) -> Result<(), Stuck> {
         let mask = self.matcher.compute_mask_or_eos().map_err(|it| Stuck(it.to_string()))?;
         let words = mask.as_slice();
@@ -129,19 +129,19 @@ impl Constraint {
         self.matcher.consume_token(token).map_err(|error| Stuck(error.to_string()))
     }
 
-    /// Follows a text that was written before the constraint held.
+    /// Advances over text that was generated before the constraint applied.
     pub(crate) fn accept_text(&mut self, text: &str) -> Result<(), Stuck> {
         let tokens = self.vocabulary.tokenize(text);
         self.matcher.consume_tokens(&tokens).map_err(|error| Stuck(error.to_string()))
     }
 
-    /// Whether nothing more can follow.
+    /// True if nothing more can follow.
     pub(crate) fn is_complete(&self) -> bool {
         self.matcher.is_stopped()
     }
 }
 
-/// Every token with its bytes, and all of those with which an answer may end.
+/// The bytes of every token, and all tokens that end an answer.
 fn vocabulary_of(model: &Model) -> Result<TokEnv, String> {
     let words = i32::try_from(model.words()).map_err(|error| error.to_string())?;
     let end = model.end_of_turn().or(model.end()).ok_or("the model has no token for an end")?;
@@ -158,7 +158,7 @@ fn vocabulary_of(model: &Model) -> Result<TokEnv, String> {
     Ok(Arc::new(ApproximateTokEnv::new(trie)))
 }
 
-/// What stands in no text is marked, so that no text is taken for it.
+/// The bytes of a token. Special tokens get a marker, so that no text matches them.
 fn piece(model: &Model, token: Token) -> Vec<u8> {
     let plain = model.piece(token, false);
     if !plain.is_empty() {
@@ -184,8 +184,8 @@ fn answer_schema(schema: &Value) -> Result<Value, Refusal> {
         .ok_or_else(|| Refusal::invalid("response_format", "The JSON schema must be an object."))
 }
 
-/// One line with a space after `,` and `:`: where any space is allowed, a small model may write
-/// nothing else until its tokens run out.
+/// Formats JSON on one line with a space after `,` and `:`. With flexible whitespace, a small model
+/// may write only whitespace until its tokens run out.
 fn in_one_line(schema: &Value) -> Option<Value> {
     let mut schema = schema.as_object()?.clone();
     schema.insert(
@@ -200,7 +200,7 @@ fn in_one_line(schema: &Value) -> Option<Value> {
     Some(Value::Object(schema))
 }
 
-/// Each tool's schema stands alone, so that references within it keep their meaning.
+/// Each tool's schema is compiled separately, so that references within it stay valid.
 fn lark(start: &str, tools: &[&Tool], further_rules: &str) -> Result<TopLevelGrammar, Refusal> {
     let mut bodies = Vec::new();
     let mut rules = further_rules.to_owned();
@@ -230,7 +230,7 @@ fn plain_name(name: &str) -> Result<&str, Refusal> {
     ))
 }
 
-/// A text as the grammar's language quotes it, which is how JSON does.
+/// Quotes a string for Lark, which uses the same syntax as JSON.
 fn literal(text: &str) -> String {
     Value::from(text).to_string()
 }
@@ -239,12 +239,12 @@ fn literal(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A vocabulary of single bytes shows the grammar itself.
+    /// With a vocabulary of single bytes, tests show the grammar itself.
     fn grammars() -> Grammars {
         Grammars::over(Arc::new(ApproximateTokEnv::single_byte())).unwrap()
     }
 
-    /// How much of a text the grammar follows, and whether it is then complete.
+    /// The number of accepted bytes, and true if the grammar is then complete.
     fn follow(constraint: &Constraint, text: &str) -> (usize, bool) {
         let mut constraint = constraint.fresh();
         for (at, byte) in text.bytes().enumerate() {

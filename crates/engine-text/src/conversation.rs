@@ -1,16 +1,16 @@
-//! Messages in OpenAI's shape, made into what chat templates expect.
+//! Converts messages in OpenAI's format to what chat templates expect.
 
 use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;
 use crate::request::Tool;
 
-/// Every message with a plain text as its content and arguments as JSON instead of text in it.
+/// Converts each message to plain text content and tool arguments as JSON values.
 pub(crate) fn messages(messages: &[Value]) -> Result<Vec<Value>, Refusal> {
     messages.iter().map(message).collect()
 }
 
-/// Tools as templates print them for the model.
+/// Tools in the form that templates print.
 pub(crate) fn tools(tools: &[Tool]) -> Vec<Value> {
     tools.iter().map(tool).collect()
 }
@@ -20,7 +20,7 @@ fn message(message: &Value) -> Result<Value, Refusal> {
     let said = message.as_object().ok_or_else(|| invalid("A message must be an object."))?;
     let role = said.get("role").and_then(Value::as_str);
     let role = match role.ok_or_else(|| invalid("A message needs a role."))? {
-        // Templates know the older word only.
+        // Templates know only the older role name.
         "developer" => "system",
         other => other,
     };
@@ -40,7 +40,7 @@ fn message(message: &Value) -> Result<Value, Refusal> {
     Ok(Value::Object(plain))
 }
 
-/// An assistant that only called tools has no content; templates print an empty text for it.
+/// An assistant message with only tool calls has no content; templates get an empty string.
 fn content(content: Option<&Value>) -> Result<String, Refusal> {
     match content {
         None | Some(Value::Null) => Ok(String::new()),
@@ -62,7 +62,7 @@ fn text_of(part: &Value) -> Option<&str> {
     part.get("text").and_then(Value::as_str)
 }
 
-/// Templates write the arguments as JSON themselves, so a text of JSON would be quoted twice.
+/// Templates encode the arguments as JSON themselves, so a JSON string would be quoted twice.
 fn call(call: &Value) -> Value {
     let function = call.get("function").unwrap_or(call);
     let arguments = function.get("arguments").cloned().unwrap_or_else(|| json!({}));

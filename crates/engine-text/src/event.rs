@@ -1,15 +1,15 @@
-//! What comes out of a generation, in order.
+//! The events of a generation.
 
-/// One choice's events come in order; those of several choices are mixed.
+/// Events of one choice are in order; those of several choices are interleaved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// More of the answer; never empty.
+    /// Further text of the answer; never empty.
     Text {
         choice: u32,
         text: String,
         logprobs: Vec<TokenLogprob>,
     },
-    /// A whole call; its arguments are JSON.
+    /// A complete tool call; its arguments are JSON.
     ToolCall {
         choice: u32,
         name: String,
@@ -20,7 +20,7 @@ pub enum Event {
         finish: Finish,
         usage: Usage,
     },
-    /// The runtime failed; nothing more will come.
+    /// The runtime failed; no event follows.
     Failed {
         cause: String,
     },
@@ -29,21 +29,21 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Stop,
-    /// The most tokens were written, or the context is full.
+    /// The token limit was reached, or the context is full.
     Length,
     ToolCalls,
 }
 
-/// What one choice took.
+/// Token usage of one choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     pub prompt_tokens: u32,
-    /// As many of the prompt's as were computed for an earlier request.
+    /// Prompt tokens that were already in the prompt cache.
     pub cached_tokens: u32,
     pub completion_tokens: u32,
 }
 
-/// A token that was written and what else could have been.
+/// A generated token and its alternatives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TokenLogprob {
     pub token: Logprob,

@@ -1,4 +1,4 @@
-//! A model that runs: takes requests and gives back what it writes.
+//! A running model: accepts requests and returns generated events.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -16,17 +16,17 @@ use crate::scheduler::{self, ChoiceTask};
 use crate::weights::{LoadError, Settings, Weights, number_of};
 use crate::writer::Writer;
 
-/// Choices that wait while others are written. More would wait for minutes.
+/// Maximum queued choices. With more, the wait would be minutes.
 const WAITING_MAX: usize = 64;
-/// As many as OpenAI's own clients ask for.
+/// As many as OpenAI's own clients request.
 pub const CHOICES_MAX: u32 = 8;
-/// As OpenAI has it.
+/// OpenAI's limit.
 pub const LOGPROBS_MAX: u32 = 20;
 
 #[derive(Debug)]
 pub struct TextModel {
     weights: Arc<Weights>,
-    /// None once the thread is to end.
+    /// `None` tells the thread to end.
     tasks: Option<Sender<ChoiceTask>>,
     thread: Option<JoinHandle<()>>,
     room: Arc<Semaphore>,
@@ -34,23 +34,23 @@ pub struct TextModel {
     memory_bytes: u64,
 }
 
-/// An answer under way. Dropping it ends the work within one token.
+/// A generation in progress. Dropping it cancels the work within one token.
 #[derive(Debug)]
 pub struct Generation {
-    /// Never more than what fits into the context, because the model cannot write more.
+    /// Unbounded, but a generation cannot produce more events than its context has tokens.
     events: UnboundedReceiver<Event>,
     pub prompt_tokens: u32,
 }
 
 impl Generation {
-    /// None when all choices are finished.
+    /// The next event; `None` when all choices have finished.
     pub async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 }
 
 impl TextModel {
-    /// Gets the memory and starts the model's thread.
+    /// Allocates the memory and starts the model's thread.
     pub fn start(weights: Weights, settings: &Settings) -> Result<TextModel, LoadError> {
         let weights = Arc::new(weights);
         let context_tokens = weights.context_tokens(settings)?;
@@ -73,7 +73,7 @@ impl TextModel {
         self.context_tokens
     }
 
-    /// How many layers are computed on GPUs, and how many there are with what comes after the last.
+    /// Layers on GPUs and total layers, including the output layer.
     pub fn gpu_layers(&self) -> (u32, u32) {
         let model = &self.weights.model;
         let all = model.layers() + 1;
@@ -84,8 +84,8 @@ impl TextModel {
         self.memory_bytes
     }
 
-    /// Reads the prompt and hands it to the model's thread. This computes for a while when the
-    /// prompt is long, so that it belongs on a thread that may block.
+    /// Tokenizes the prompt and passes it to the model's thread. Blocks for a while if the prompt
+    /// is long, so call it on a blocking thread.
     pub fn generate(&self, request: &Request) -> Result<Generation, Refusal> {
         check(request)?;
         let prompt = self.prompt(request)?;
@@ -96,7 +96,7 @@ impl TextModel {
         }
         let constraint = self.constraint(request)?;
         let (sender, events) = unbounded_channel();
-        // All choices or none: an answer with some of them missing is no answer.
+        // Admits all choices or none: an incomplete answer is useless.
         let room = Arc::clone(&self.room).try_acquire_many_owned(request.choices);
         let mut room = room.map_err(|_| Refusal::Overloaded)?;
         for choice in 0..request.choices {
@@ -204,26 +204,26 @@ impl TextModel {
 }
 
 impl Drop for TextModel {
-    /// The memory is free afterwards, which the next model may be waiting for.
+    /// Waits for the thread, so that its memory is free afterwards; the next model may need it.
     fn drop(&mut self) {
         drop(self.tasks.take());
         if let Some(thread) = self.thread.take() {
-            // One that panicked has ended too.
+            // Fails only if the thread panicked.
             let _ = thread.join();
         }
     }
 }
 
-/// What holds an answer, if anything does.
+/// The constraints on an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Constrained {
-    /// From the first token to the last.
+    /// Applies from the first token to the last.
     pub(crate) whole: Option<Constraint>,
-    /// From where a call begins to where it ends.
+    /// Applies from the start of a call to its end.
     pub(crate) each_call: Option<Constraint>,
-    /// The answer may hold calls, which must be told from its text.
+    /// Set if the answer may contain calls, which must be separated from its text.
     pub(crate) has_calls: bool,
-    /// Tools whose calls are understood without tags too.
+    /// Tools whose calls are also recognised without tags.
     pub(crate) bare_names: Vec<String>,
     pub(crate) is_one_call_enough: bool,
 }
@@ -242,7 +242,7 @@ fn check(request: &Request) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A model that may not call tools is not shown them.
+/// Removes the tools from the prompt if the model may not call them.
 fn seen_by_model(chat: &Chat) -> std::borrow::Cow<'_, Chat> {
     if chat.tool_choice == ToolChoice::None && !chat.tools.is_empty() {
         return std::borrow::Cow::Owned(Chat { tools: Vec::new(), ..chat.clone() });

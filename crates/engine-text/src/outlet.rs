@@ -1,25 +1,26 @@
-//! Turns the bytes of tokens into text that may be sent: whole characters, and nothing of a stop.
+//! Converts the bytes of tokens to text that may be sent: complete characters, without stop
+//! strings.
 
-/// Where one choice's text leaves.
+/// The output buffer of one choice.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     stops: Vec<String>,
-    /// The beginning of a character whose end has not come.
+    /// An incomplete UTF-8 character.
     bytes: Vec<u8>,
-    /// Text that may turn out to be the beginning of a stop.
+    /// Text that may be the start of a stop string.
     held: String,
 }
 
-/// What a token let out.
+/// The text released by a token.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Released {
     pub(crate) text: String,
-    /// A stop came: there will be no more.
+    /// A stop string was found: no more text follows.
     pub(crate) is_stopped: bool,
 }
 
 impl Outlet {
-    /// An empty stop would end every answer before it begins, and is no stop.
+    /// Empty stop strings are ignored; they would end every answer at once.
     pub(crate) fn new(stops: &[String]) -> Outlet {
         let stops = stops.iter().filter(|stop| !stop.is_empty()).cloned().collect();
         Outlet { stops, bytes: Vec::new(), held: String::new() }
@@ -37,7 +38,7 @@ impl Outlet {
         Released { text: std::mem::replace(&mut self.held, rest), is_stopped: false }
     }
 
-    /// What was held back, when nothing more will come.
+    /// Returns the held-back text at the end of the answer.
     pub(crate) fn finish(&mut self) -> String {
         let mut text = std::mem::take(&mut self.held);
         text.push_str(&String::from_utf8_lossy(&std::mem::take(&mut self.bytes)));
@@ -48,7 +49,7 @@ impl Outlet {
         self.stops.iter().filter_map(|stop| self.held.find(stop.as_str())).min()
     }
 
-    /// The length of the longest end of the text with which a stop begins.
+    /// Length of the longest suffix of the text that is a prefix of a stop string.
     fn doubtful_bytes(&self) -> usize {
         let starts = self.held.char_indices().map(|(at, _)| at);
         let doubtful = starts.map(|at| &self.held[at..]).find(|end| {
@@ -59,7 +60,7 @@ impl Outlet {
     }
 }
 
-/// Takes all but an unfinished character at the end. Bytes that are no UTF-8 become U+FFFD.
+/// Removes and returns all complete characters. Invalid UTF-8 becomes U+FFFD.
 fn whole_characters(bytes: &mut Vec<u8>) -> String {
     let unfinished = match std::str::from_utf8(bytes) {
         Ok(_) => 0,
@@ -70,7 +71,7 @@ fn whole_characters(bytes: &mut Vec<u8>) -> String {
     String::from_utf8_lossy(&whole).into_owned()
 }
 
-/// How many bytes at the end begin a character without ending it.
+/// Number of bytes at the end that are an incomplete character.
 fn unfinished_bytes(bytes: &[u8]) -> usize {
     let mut left = bytes;
     loop {
@@ -90,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// The texts that leave for these tokens, and whether a stop came.
+    /// Asserts the texts released for these tokens, and the detection of a stop string.
     #[track_caller]
     fn check(stops: &[&str], tokens: &[&[u8]], expected: &[&str], is_stopped: bool) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
@@ -144,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the bytes are cut into tokens, the same text leaves, up to the first stop.
+        /// Token boundaries do not change the released text, up to the first stop string.
         #[test]
         fn tokens_do_not_change_the_text(
             text in "[ab\u{e9}\u{1F600}]{0,20}",

@@ -1,4 +1,4 @@
-//! Why a request is not begun.
+//! Reasons to reject a request.
 
 /// The messages are for the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -8,7 +8,7 @@ pub enum Refusal {
          {prompt_tokens}. Shorten the prompt."
     )]
     ContextOverflow { context_tokens: u32, prompt_tokens: u32 },
-    /// Another request would be answered.
+    /// The request is invalid.
     #[error("{message}")]
     Invalid { param: &'static str, message: String },
     #[error("The engine has as many requests waiting as it takes. Try again in a moment.")]

@@ -1,34 +1,34 @@
-//! What a caller wants written.
+//! A request for generated text.
 
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub struct Request {
     pub prompt: Prompt,
-    /// Without it the answer may fill the context.
+    /// `None`: the answer may fill the context.
     pub completion_tokens_max: Option<u32>,
     pub sampling: Sampling,
-    /// The answer ends before the first of these.
+    /// Stop strings, which are not part of the answer.
     pub stop: Vec<String>,
     pub stop_token_ids: Vec<u32>,
     pub choices: u32,
-    /// For every token its likelihood, with so many alternatives.
+    /// Return log probabilities, with this number of alternatives per token.
     pub logprobs: Option<u32>,
     pub format: Format,
-    /// Requests with the same key prefer the same part of the prompt cache.
+    /// Requests with the same key prefer the same slot of the prompt cache.
     pub cache_key: Option<String>,
-    /// Equal seeds give equal answers to equal requests.
+    /// The same request with the same seed gives the same answer.
     pub seed: u64,
-    /// For templates that tell the model the date, in seconds since 1970.
+    /// The current Unix time in seconds, for templates that print the date.
     pub now_s: i64,
 }
 
 #[derive(Debug, Clone)]
 pub enum Prompt {
     Chat(Chat),
-    /// Continued as it is, without a template.
+    /// Continued as it is, without a chat template.
     Text(String),
-    /// What stands between two texts, for models that were trained to fill it in.
+    /// The text between two given texts, for models trained to fill in the middle.
     Middle {
         before: String,
         after: String,
@@ -37,12 +37,12 @@ pub enum Prompt {
 
 #[derive(Debug, Clone, Default)]
 pub struct Chat {
-    /// In OpenAI's shape.
+    /// Messages in OpenAI's format.
     pub messages: Vec<Value>,
     pub tools: Vec<Tool>,
     pub tool_choice: ToolChoice,
     pub is_one_call_enough: bool,
-    /// Further variables of the template, such as `enable_thinking`.
+    /// Further template variables, such as `enable_thinking`.
     pub switches: Map<String, Value>,
 }
 
@@ -50,7 +50,7 @@ pub struct Chat {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
-    /// A JSON schema; none means that any object will do.
+    /// A JSON schema; `None` allows any object.
     pub parameters: Option<Value>,
 }
 
@@ -71,21 +71,22 @@ pub enum Format {
     JsonSchema(Value),
 }
 
-/// How a token is drawn from what the model says about all of them. What is absent is not applied.
+/// Sampling parameters. A parameter that is `None` is not applied.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sampling {
-    /// 0 always takes the likeliest token.
+    /// 0 always selects the most likely token.
     pub temperature: Option<f32>,
-    /// With these the temperature follows the entropy: low where the model is sure.
+    /// With a minimum and a maximum, the temperature follows the entropy: low if the model is
+    /// certain.
     pub temperature_min: Option<f32>,
     pub temperature_max: Option<f32>,
     pub top_k: Option<u32>,
     pub top_p: Option<f32>,
     pub min_p: Option<f32>,
-    /// Divides the logits of whatever the prompt or the answer has already.
+    /// Divides the logits of tokens that are in the prompt or the answer.
     pub repetition_penalty: Option<f32>,
-    /// Lowers the logits of whatever the answer has already.
+    /// Subtracted from the logits of tokens that are in the answer.
     pub presence_penalty: Option<f32>,
-    /// The same, once for every time.
+    /// Subtracted from the logits once per occurrence in the answer.
     pub frequency_penalty: Option<f32>,
 }

@@ -1,4 +1,4 @@
-//! Draws the next token from the model's logits.
+//! Samples the next token from the model's logits.
 
 mod likelihood;
 mod penalties;
@@ -9,24 +9,24 @@ use crate::request::Sampling;
 pub(crate) use self::likelihood::likelihoods;
 use self::penalties::Penalties;
 
-/// Below what OpenAI documents, because a small model wanders off at 1.
+/// Lower than OpenAI's default of 1, at which small models lose track.
 const TEMPERATURE: f32 = 0.7;
-/// A token this many nats below the likeliest is never drawn: e^-24 is less than what adding up
-/// the weights in 32 bits can tell from nothing.
+/// A token this many nats below the most likely one is never sampled: e^-24 is less than the
+/// rounding error of a sum of 32-bit weights.
 const NATS_BELOW_MAX: f32 = 24.0;
 
-/// Draws one choice's tokens, one after the other.
+/// Samples the tokens of one choice.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     sampling: Sampling,
     penalties: Penalties,
     random: fastrand::Rng,
-    /// Kept between tokens, so that their room is not asked for again and again.
+    /// Buffers kept between tokens to avoid allocations.
     adjusted: Vec<f32>,
     candidates: Vec<Candidate>,
 }
 
-/// A token and how heavy it weighs in the draw; the likeliest weighs 1.
+/// A token and its weight; the most likely token has weight 1.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     token: u32,
@@ -45,7 +45,7 @@ impl Sampler {
         }
     }
 
-    /// Takes a token, and remembers it.
+    /// Samples a token and records it for the penalties.
     pub(crate) fn draw(
         &mut self,
         logits: &[f32],
@@ -80,24 +80,24 @@ impl Sampler {
         self.draw_by_weight().unwrap_or(likeliest)
     }
 
-    /// With a range given, the surer the model the lower the temperature.
+    /// With a range, the temperature falls with the model's certainty.
     fn temperature(&self, logits: &[f32], highest: f32) -> f32 {
         let plain = self.sampling.temperature.unwrap_or(TEMPERATURE);
         let lowest = self.sampling.temperature_min.unwrap_or(plain);
         let most = self.sampling.temperature_max.unwrap_or(plain);
         if most <= lowest {
-            // One bound alone still holds.
+            // A single bound still limits the temperature.
             return plain.max(lowest).min(most.max(lowest));
         }
         let unsureness = likelihood::entropy_share(logits, highest);
         lowest + (most - lowest) * unsureness
     }
 
-    /// Everything likely enough, weighed at this temperature.
+    /// Collects the tokens that are likely enough, weighted at this temperature.
     fn gather(&mut self, logits: &[f32], highest: f32, temperature: f32) {
         let min_p = self.sampling.min_p.unwrap_or(0.0);
         let nats = if 0.0 < min_p { NATS_BELOW_MAX.min(-min_p.ln()) } else { NATS_BELOW_MAX };
-        // A little below, so that a token exactly at the bound is not lost to rounding.
+        // Slightly lower, so that a token exactly at the bound is not lost to rounding.
         let floor = highest - (nats * 1.000_001) * temperature;
         self.candidates.clear();
         for (token, logit) in (0..).zip(logits) {
@@ -108,7 +108,7 @@ impl Sampler {
         }
     }
 
-    /// The heaviest few, by number and by their share.
+    /// Keeps the tokens of `top_k` and `top_p`.
     fn keep_top(&mut self) {
         let top_k = self.sampling.top_k.filter(|top_k| 0 < *top_k);
         let top_k = top_k.map_or(usize::MAX, |top_k| usize::try_from(top_k).unwrap_or(usize::MAX));
@@ -138,12 +138,12 @@ impl Sampler {
                 return Some(candidate.token);
             }
         }
-        // Rounding may leave a crumb at the end.
+        // Reached only through rounding errors.
         self.candidates.last().map(|it| it.token)
     }
 }
 
-/// Equal weights in the order of the vocabulary, so that equal seeds give equal draws.
+/// Equal weights are in vocabulary order, so that sampling is reproducible.
 fn heavier_first(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     b.weight.total_cmp(&a.weight).then(a.token.cmp(&b.token))
 }

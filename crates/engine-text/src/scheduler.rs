@@ -1,4 +1,4 @@
-//! The model's thread: reads prompts and writes answers side by side, in one batch after another.
+//! The model's thread: processes prompts and generates answers concurrently, batch by batch.
 
 mod plan;
 mod slot;
@@ -15,7 +15,7 @@ use self::slot::Slot;
 use crate::weights::{LoadError, Settings, Weights};
 use crate::writer::{Next, Writer};
 
-/// Tokens that are computed at once, at most.
+/// Maximum tokens per batch.
 pub(crate) const BATCH_TOKENS_MAX: usize = 512;
 
 /// One choice of one request.
@@ -24,11 +24,11 @@ pub(crate) struct ChoiceTask {
     pub(crate) prompt: Vec<Token>,
     pub(crate) cache_key: Option<String>,
     pub(crate) writer: Writer,
-    /// Its place among those that may wait or run.
+    /// Permit of the limit on queued and running choices.
     pub(crate) _room: OwnedSemaphorePermit,
 }
 
-/// Starts the thread and waits until the model has its memory.
+/// Starts the thread and waits until the model has allocated its memory.
 pub(crate) fn start(
     weights: Arc<Weights>,
     settings: &Settings,
@@ -41,7 +41,7 @@ pub(crate) fn start(
     let run = move || match Context::new(&weights.model, context_settings) {
         Some(mut context) => {
             try_out(&weights, &mut context);
-            // Whoever started the thread waits for this.
+            // The starter of the thread waits for this.
             let _ = ready.send(Ok(()));
             Scheduler::new(&weights, context, parallel, context_tokens).run(&queue);
         }
@@ -55,14 +55,15 @@ pub(crate) fn start(
     match started {
         Ok(()) => Ok(thread),
         Err(error) => {
-            // What it took is free again, for the next try.
+            // Waits until the memory is free again for the next attempt.
             let _ = thread.join();
             Err(error)
         }
     }
 }
 
-/// A GPU that cannot compute ends the process. That belongs to loading, after which it is known.
+/// Decodes one token while loading: a GPU that cannot compute aborts the process, and the engine
+/// process detects crashes only while a model is loading.
 fn try_out(weights: &Weights, context: &mut Context<'_>) {
     let Some(token) = weights.model.begin().or(weights.model.end()) else { return };
     if weights.model.gpu_layers() == 0 {
@@ -91,7 +92,7 @@ struct Scheduler<'a> {
     batch: Batch,
     slots: Vec<Slot>,
     waiting: std::collections::VecDeque<ChoiceTask>,
-    /// Counts the requests that were begun, to tell which slot was used last.
+    /// Counts started requests, to find the least recently used slot.
     begun: u64,
 }
 
@@ -114,7 +115,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Works until the last request is done and no more can come.
+    /// Runs until all requests are done and all senders are dropped.
     fn run(mut self, queue: &Receiver<ChoiceTask>) {
         loop {
             let may_come = self.take_in(queue);
@@ -129,7 +130,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Takes what came. Waits only if there is nothing else to do; false if nothing can come.
+    /// Receives queued tasks. Blocks only if idle; returns false if the channel is closed.
     fn take_in(&mut self, queue: &Receiver<ChoiceTask>) -> bool {
         let is_idle = self.waiting.is_empty() && self.slots.iter().all(|it| it.work.is_none());
         if is_idle {
@@ -147,7 +148,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// First come, first served, as long as there are slots.
+    /// Starts tasks in order of arrival while slots are free.
     fn begin_waiting(&mut self) {
         self.waiting.retain(|task| !task.writer.is_abandoned());
         while let Some(task) = self.waiting.pop_front() {
@@ -163,7 +164,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Forgets all but the first tokens of a slot. Some models can only forget everything.
+    /// Truncates a slot's cache to its first tokens. Some models can only clear it entirely.
     fn keep(&mut self, index: usize, tokens: usize) -> usize {
         let sequence = self.slots[index].sequence;
         let from = u32::try_from(tokens).unwrap_or(0);
@@ -175,7 +176,7 @@ impl<'a> Scheduler<'a> {
     }
 
     fn forget(&mut self, index: usize) {
-        // Forgetting everything cannot fail.
+        // Clearing everything cannot fail.
         self.context.forget(self.slots[index].sequence, 0);
         self.slots[index].read.clear();
     }
@@ -188,7 +189,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// One batch: some of the prompts, and one token of every answer.
+    /// Processes one batch: parts of prompts, and one token of every answer.
     fn turn(&mut self) {
         let shares = plan::shares(self.slots.iter().map(Slot::ahead), BATCH_TOKENS_MAX);
         if let Err(cause) = self.compute(&shares) {
@@ -231,7 +232,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// What a batch left in the cache is unknown, so that none of it is used again.
+    /// The cache contents after a failed batch are unknown, so they are discarded.
     fn fail(&mut self, shares: &[Share], cause: &str) {
         for share in shares {
             if let Some(task) = &self.slots[share.slot].work {

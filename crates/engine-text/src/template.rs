@@ -1,4 +1,4 @@
-//! The chat template that a GGUF file carries: Jinja as Hugging Face's templates use it.
+//! The chat template of a GGUF file: Jinja as used by Hugging Face.
 
 mod python;
 
@@ -10,7 +10,7 @@ use crate::conversation;
 use crate::refusal::Refusal;
 use crate::request::Chat;
 
-/// For files without a template: ChatML, which most models have seen.
+/// ChatML, for files without a template; most models know it.
 const CHATML: &str = "{%- for message in messages -%}\
     {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\
     {%- endfor -%}\
@@ -22,11 +22,11 @@ const NAME: &str = "chat";
 pub(crate) struct Template {
     environment: Environment<'static>,
     special: SpecialTokens,
-    /// Whether the template shows the model its tools and how to call them.
+    /// True if the template explains tools and calls to the model.
     has_tool_calls: bool,
 }
 
-/// The texts of tokens that templates write.
+/// Texts of the special tokens that templates print.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SpecialTokens {
     pub(crate) begin: String,
@@ -34,7 +34,7 @@ pub(crate) struct SpecialTokens {
 }
 
 impl Template {
-    /// The error says what is wrong with the template.
+    /// The error describes the fault in the template.
     pub(crate) fn new(source: Option<&str>, special: SpecialTokens) -> Result<Template, String> {
         let source = source.unwrap_or(CHATML);
         let mut environment = python::environment();
@@ -49,12 +49,12 @@ impl Template {
         self.has_tool_calls
     }
 
-    /// The whole prompt, up to where the assistant begins to speak.
+    /// Renders the prompt up to the start of the assistant's answer.
     pub(crate) fn render(&self, chat: &Chat, now_s: i64) -> Result<String, Refusal> {
         let messages = conversation::messages(&chat.messages)?;
         let tools = conversation::tools(&chat.tools);
         let mut variables = chat.switches.clone();
-        // Ours come last: the caller's must not stand in for them.
+        // Ours come last, so that the caller's cannot override them.
         variables.extend([
             ("messages".to_owned(), messages.into()),
             ("tools".to_owned(), if tools.is_empty() { Value::Null } else { tools.into() }),
@@ -65,7 +65,7 @@ impl Template {
         ]);
         let template = self.environment.get_template(NAME);
         let written = template.and_then(|template| template.render(Serde(variables)));
-        // What fails here is the caller's: an order of roles that the model was not trained for.
+        // Errors here are the caller's: an order of roles that the template rejects.
         written.map_err(|error| {
             let cause = error.detail().map_or_else(|| error.to_string(), str::to_owned);
             Refusal::invalid("messages", format!("The model's template refuses this chat: {cause}"))
@@ -73,7 +73,7 @@ impl Template {
     }
 }
 
-/// Marks of what an assistant wrote matter in training only, and are no Jinja.
+/// Removes `generation` tags, which mark assistant text for training and are not Jinja.
 fn without_generation_marks(source: &str) -> String {
     let mut source = source.to_owned();
     for word in ["generation", "endgeneration"] {

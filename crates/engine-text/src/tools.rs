@@ -1,4 +1,4 @@
-//! Tool calls in the form that Hermes and Qwen models were trained for: JSON between tags.
+//! Tool calls in the format of Hermes and Qwen models: JSON between tags.
 
 mod bare;
 
@@ -10,18 +10,18 @@ use self::bare::Look;
 pub(crate) const BEGIN: &str = "<tool_call>";
 pub(crate) const END: &str = "</tool_call>";
 
-/// Tells an answer's text from the calls in it.
+/// Separates an answer's text from the calls in it.
 #[derive(Debug, Default)]
 pub(crate) struct Splitter {
     state: State,
-    /// What came since the last piece that was sure.
+    /// Text that is not yet classified.
     held: String,
-    /// Space before a call or at the end means nothing; before more text it does.
+    /// Whitespace that is dropped before a call or at the end, and kept before more text.
     space: String,
     has_text: bool,
-    /// The tools that may be called without tags.
+    /// Tools that may be called without tags.
     bare_names: Vec<String>,
-    /// The fence around the last call without tags has not ended.
+    /// Set until the fence around the last untagged call ends.
     is_fenced: bool,
 }
 
@@ -30,7 +30,7 @@ enum State {
     #[default]
     Text,
     Call,
-    /// A call without tags may begin here.
+    /// A call without tags may start here.
     Bare,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Piece {
 }
 
 impl Splitter {
-    /// For a model that may also call these tools without tags, at the beginning of its answer.
+    /// For a model that may also call these tools without tags at the start of its answer.
     pub(crate) fn with_bare(names: Vec<String>) -> Splitter {
         let state = if names.is_empty() { State::Text } else { State::Bare };
         Splitter { state, bare_names: names, ..Splitter::default() }
@@ -76,7 +76,7 @@ impl Splitter {
         pieces
     }
 
-    /// Takes calls without tags off the beginning; true when there can be no more of them.
+    /// Extracts untagged calls from the start; true if no more can follow.
     fn bare_calls(&mut self, pieces: &mut Vec<Piece>) -> bool {
         loop {
             if self.is_fenced
@@ -100,17 +100,17 @@ impl Splitter {
         }
     }
 
-    /// Whether a call has begun and not ended.
+    /// True within a call.
     pub(crate) fn is_in_call(&self) -> bool {
         self.state == State::Call
     }
 
-    /// What came of a call so far.
+    /// The text of the current call so far.
     pub(crate) fn held(&self) -> &str {
         &self.held
     }
 
-    /// What was held back. A model may end its turn without closing its last call.
+    /// Returns the held-back text. A model may end its turn without closing its last call.
     pub(crate) fn finish(&mut self) -> Option<Piece> {
         let held = std::mem::take(&mut self.held);
         match self.state {
@@ -149,14 +149,14 @@ impl CallBody<'_> {
     }
 }
 
-/// What is no call is the model's own words, and the caller sees them as they are.
+/// Parses a call. Invalid calls stay text, which the caller sees unchanged.
 fn call(body: &str) -> Option<Piece> {
     let call: CallBody<'_> = serde_json::from_str(body.trim()).ok()?;
     let arguments = call.arguments();
     Some(Piece::Call { name: call.name, arguments })
 }
 
-/// The length of the longest end with which the mark begins.
+/// Length of the longest suffix that is a prefix of the opening tag.
 fn doubtful_bytes(text: &str) -> usize {
     let lengths = (1..BEGIN.len()).rev();
     lengths.into_iter().find(|length| text.ends_with(&BEGIN[..*length])).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A GGUF file that was opened: its vocabulary, its template, and what it takes to run it.
+//! An opened GGUF file: vocabulary, template and memory requirements.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -9,26 +9,26 @@ use crate::constraint::Grammars;
 use crate::scheduler::BATCH_TOKENS_MAX;
 use crate::template::{SpecialTokens, Template};
 
-/// Shorter than this a context serves nobody.
+/// A shorter context would be useless.
 const CONTEXT_TOKENS_MIN: u32 = 512;
-/// Keys and values are kept as 16-bit floats.
+/// Keys and values are 16-bit floats.
 const CACHE_BYTES_PER_NUMBER: u64 = 2;
-/// What is computed is 32-bit floats.
+/// Computations use 32-bit floats.
 const BYTES_PER_NUMBER: u64 = 4;
 
-/// How a model is to be run.
+/// Runtime settings of a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     pub threads: usize,
-    /// How many answers are written side by side.
+    /// Maximum concurrent answers.
     pub parallel: u32,
-    /// At most as long as the model was trained for.
+    /// `None`, or a larger value than the model was trained for, uses the trained length.
     pub context_tokens_max: Option<u32>,
-    /// What the prompt cache of all answers together may take; shortens the context if it must.
+    /// Limit of the prompt cache of all slots; shortens the context if necessary.
     pub cache_bytes_max: u64,
 }
 
-/// Why a file cannot be run.
+/// Errors of loading a model.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("{} is not there", .0.display())]
@@ -54,8 +54,8 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Reads the vocabulary and puts so many layers on the GPUs; the others are mapped from the file,
-    /// and come in as they are used.
+    /// Reads the vocabulary and loads `gpu_layers` layers to the GPUs. The others are mapped from
+    /// the file and paged in on use.
     pub fn open(
         library: &'static Library,
         path: &Path,
@@ -78,7 +78,7 @@ impl Weights {
         Ok(Weights { model, template, begin, grammars: OnceLock::new() })
     }
 
-    /// The context that every answer gets, in tokens.
+    /// Context length of each slot, in tokens.
     pub fn context_tokens(&self, settings: &Settings) -> Result<u32, LoadError> {
         let trained = self.model.trained_tokens();
         let wanted = settings.context_tokens_max.map_or(trained, |most| most.min(trained));
@@ -91,8 +91,8 @@ impl Weights {
         Ok(context_tokens)
     }
 
-    /// What the model takes when it runs: its weights, its prompt cache, and what a batch is
-    /// computed in, of which logits and attention are nearly all.
+    /// Memory of the running model: weights, prompt cache, and compute buffers, which are mostly
+    /// logits and attention.
     pub fn memory_bytes(&self, settings: &Settings) -> Result<u64, LoadError> {
         let context_tokens = u64::from(self.context_tokens(settings)?);
         let tokens = context_tokens * u64::from(settings.parallel);
@@ -103,24 +103,24 @@ impl Weights {
         Ok(self.model.bytes().saturating_add(cache).saturating_add(batch))
     }
 
-    /// Of what the model takes, what lies in the machine's own memory. The layers on GPUs, and what
-    /// they keep of prompts, lie there.
+    /// The part of the memory that is main memory. Layers on GPUs and their caches are in GPU
+    /// memory.
     pub fn host_bytes(&self, settings: &Settings) -> Result<u64, LoadError> {
         let whole = self.memory_bytes(settings)?;
-        // What comes after the last layer counts as one.
+        // The output layer counts as one.
         let parts = u64::from(self.model.layers()) + 1;
         let on_gpus = u64::from(self.model.gpu_layers()).min(parts);
         Ok(whole / parts * (parts - on_gpus))
     }
 
-    /// Whether the model was trained to call tools in a form that is understood here.
+    /// True if the model was trained to call tools in a supported format.
     pub fn has_tool_calls(&self) -> bool {
         self.template.has_tool_calls()
     }
 
     pub(crate) fn tokens_of(&self, text: &str) -> Vec<Token> {
         let adds_begin = self.model.adds_begin();
-        // Many templates write the first token themselves; twice it confuses the model.
+        // Many templates write the begin-of-text token themselves; a second one confuses the model.
         let text = match text.strip_prefix(self.begin.as_str()) {
             Some(rest) if adds_begin && !self.begin.is_empty() => rest,
             _ => text,
@@ -128,7 +128,7 @@ impl Weights {
         self.model.tokenize(text, true, true)
     }
 
-    /// A text with a gap in it, marked as the model was trained; none if it was not.
+    /// Tokens for filling in the middle; `None` if the model was not trained for it.
     pub(crate) fn tokens_around(&self, before: &str, after: &str) -> Option<Vec<Token>> {
         let [prefix, suffix, middle] = self.model.gap_marks()?;
         let mut tokens = vec![prefix];
@@ -139,7 +139,7 @@ impl Weights {
         Some(tokens)
     }
 
-    /// A token's bytes as they stand in an answer; nothing for those that only steer.
+    /// A token's bytes in an answer; empty for special tokens.
     pub(crate) fn bytes_of(&self, token: u32) -> Vec<u8> {
         self.model.piece(of_number(token), false)
     }
@@ -148,7 +148,7 @@ impl Weights {
         self.model.is_end(of_number(token))
     }
 
-    /// Made when it is first needed: most answers are not constrained.
+    /// Created on first use: most answers are unconstrained.
     pub(crate) fn grammars(&self) -> Result<&Grammars, String> {
         let grammars = self.grammars.get_or_init(|| Grammars::new(&self.model));
         grammars.as_ref().map_err(String::clone)

@@ -1,4 +1,4 @@
-//! Writes one choice: from the model's logits to events, token by token.
+//! Generates one choice: converts logits to events, token by token.
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -16,28 +16,28 @@ pub(crate) struct Writer {
     choice: u32,
     events: UnboundedSender<Event>,
     sampler: Sampler,
-    /// In force now.
+    /// The active constraint.
     constraint: Option<Constraint>,
-    /// Comes into force whenever a call begins.
+    /// Becomes active when a call starts.
     each_call: Option<Constraint>,
     outlet: Outlet,
-    /// Only where calls may come.
+    /// Set only if calls are possible.
     splitter: Option<Splitter>,
     is_one_call_enough: bool,
     has_called: bool,
     stop_tokens: Vec<u32>,
-    /// How many alternatives are wanted for each token.
+    /// Number of alternatives to return per token.
     alternatives: Option<usize>,
-    /// Of tokens whose text has not left yet.
+    /// Log probabilities of tokens whose text was not sent yet.
     logprobs: Vec<TokenLogprob>,
     tokens_max: u32,
     usage: Usage,
 }
 
-/// What the model does next.
+/// The next action of the scheduler.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Reads this token and goes on.
+    /// Process this token and continue.
     Token(u32),
     Done,
 }
@@ -49,7 +49,7 @@ impl Writer {
         let prompt_tokens = u32::try_from(prompt.len()).unwrap_or(u32::MAX);
         Writer {
             choice,
-            // Nobody listens until `sending_to`.
+            // A closed channel until `sending_to` sets the real one.
             events: unbounded_channel().0,
             sampler: Sampler::new(request.sampling, prompt, seed),
             constraint: None,
@@ -82,7 +82,7 @@ impl Writer {
         }
     }
 
-    /// Whoever wanted this has gone away.
+    /// True if the receiver was dropped.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.events.is_closed()
     }
@@ -95,7 +95,7 @@ impl Writer {
         self.send(Event::Failed { cause: cause.to_owned() });
     }
 
-    /// Draws a token and sends what it lets out.
+    /// Samples a token and sends the released text.
     pub(crate) fn step(&mut self, logits: &[f32], weights: &Weights) -> Next {
         match self.write(logits, weights) {
             Ok(next) => next,
@@ -162,13 +162,13 @@ impl Writer {
         }
     }
 
-    /// Sends what was held back for fear of a stop.
+    /// Sends text that was held back as a possible stop string.
     fn flush(&mut self) {
         let text = self.outlet.finish();
         self.release(&text);
     }
 
-    /// A call that the model began of its own accord is held to the tools' schemas.
+    /// Constrains a call that the model started unprompted to the tools' schemas.
     fn follow_call(&mut self) {
         let Some(splitter) = &self.splitter else { return };
         let Some(each_call) = &self.each_call else { return };
@@ -178,8 +178,8 @@ impl Writer {
         }
         if self.constraint.is_none() {
             let mut constraint = each_call.fresh();
-            // What the model wrote in the same breath as the mark may already break the form; the
-            // call is then read as it comes, and is text if it cannot be read.
+            // Text in the same token as the opening tag may already violate the grammar. The call
+            // is then parsed unconstrained, and becomes text if it is invalid.
             self.constraint = constraint.accept_text(splitter.held()).is_ok().then_some(constraint);
         }
     }
@@ -217,7 +217,7 @@ impl Writer {
         self.send(Event::Text { choice: self.choice, text, logprobs });
     }
 
-    /// A listener who has gone is noticed before the next token.
+    /// A dropped receiver is noticed before the next token.
     fn send(&self, event: Event) {
         let _ = self.events.send(event);
     }

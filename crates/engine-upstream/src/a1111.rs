@@ -1,4 +1,4 @@
-//! The protocol of AUTOMATIC1111's web interface and its relatives, such as Forge.
+//! The API of AUTOMATIC1111's web UI and compatible servers such as Forge.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use crate::job::Stop;
 use crate::picture;
 use crate::transport::{Endpoint, bad_answer};
 
-/// How far an edited picture may go from what it was, where there is no mask.
+/// Denoising strength of edits without a mask, from 0 (unchanged) to 1.
 const DENOISING: f64 = 0.75;
 
-/// One checkpoint, or one upscaler, of one server.
+/// One checkpoint or upscaler of one server.
 pub(crate) struct A1111 {
     pub(crate) txt2img: Endpoint,
     pub(crate) img2img: Endpoint,
@@ -27,7 +27,7 @@ pub(crate) struct A1111 {
     pub(crate) progress: Endpoint,
     pub(crate) interrupt: Endpoint,
     pub(crate) model: String,
-    /// Tells our tasks from one another, and from those of people at the interface.
+    /// Numbers our task ids, to distinguish our tasks from each other and from those of the web UI.
     pub(crate) tasks: AtomicU64,
 }
 
@@ -82,7 +82,7 @@ impl A1111 {
         let task = body["force_task_id"].as_str().unwrap_or_default().to_owned();
         let (progress, interrupt) = (self.progress.clone(), self.interrupt.clone());
         let stop = Stop::with(async move {
-            // Whatever runs is interrupted, so it must be ours.
+            // `interrupt` stops whatever task is running, so first check that it is ours.
             let Ok(told) = progress.fetch("?skip_current_image=true").await else { return };
             if current_task(&told).as_deref() == Some(&task) {
                 let _ = interrupt.ask_with(Content::json("{}")).await;
@@ -121,7 +121,7 @@ pub(crate) fn edit(request: &EditRequest, model: &str, task: &str) -> Value {
     body
 }
 
-/// What is asked of both: one picture, sent back and not kept there.
+/// Fields common to both requests: one image, returned in the response and not saved there.
 fn one_picture(prompt: &str, frame: &Frame, seed: i64, model: &str, task: &str) -> Value {
     json!({
         "prompt": prompt,
@@ -175,7 +175,7 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, EngineError> {
     serde_json::from_slice(body).map_err(|error| bad_answer(format!("it is not JSON: {error}")))
 }
 
-/// Which task the server is at.
+/// The id of the task that the server is running.
 fn current_task(body: &[u8]) -> Option<String> {
     let told: Value = serde_json::from_slice(body).ok()?;
     told["current_task"].as_str().map(str::to_owned)

@@ -1,4 +1,4 @@
-//! The protocol of Anthropic's Messages API, in both directions.
+//! Anthropic's Messages API: requests, responses and streams.
 
 mod answer;
 mod blocks;
@@ -22,16 +22,16 @@ pub(crate) use stream::MessageDecoder;
 use crate::pump;
 use crate::transport::Endpoint;
 
-/// The version of the protocol that is spoken here.
+/// The supported protocol version.
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// How a model is asked to think.
+/// The way a model is asked to think.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Thinking {
-    /// With a number of tokens: the older models.
+    /// By a token budget: older models.
     #[default]
     Budget,
-    /// As the model sees fit, steered by an effort: the newer models.
+    /// Adaptively, controlled by an effort: newer models.
     Adaptive,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct AnthropicChat {
     pub(crate) endpoint: Endpoint,
     pub(crate) model: String,
     pub(crate) thinking: Thinking,
-    /// Whether the system prompt is marked as worth caching where its caller marks nothing.
+    /// Marks the system prompt for caching if the caller marks nothing.
     pub(crate) caches_system_prompt: bool,
-    /// The length of an answer whose caller named none, because the protocol demands one.
+    /// Length limit of an answer if the caller gives none, because the protocol requires one.
     pub(crate) completion_tokens_max: u64,
 }
 
@@ -72,7 +72,7 @@ impl ChatEngine for AnthropicChat {
     }
 }
 
-/// What is told of a text to go on with, which has no place in this protocol.
+/// The error for a text completion, which this protocol does not support.
 pub(crate) fn chats_only() -> EngineError {
     request::rejected("This model answers chats only; use /chat/completions")
 }

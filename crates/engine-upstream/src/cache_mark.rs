@@ -1,4 +1,4 @@
-//! The mark on a part up to which the prompt is worth caching; both protocols share it.
+//! The `cache_control` marker at the end of a cacheable prompt prefix; common to both protocols.
 
 use engine::CacheControl;
 use serde::Serialize;

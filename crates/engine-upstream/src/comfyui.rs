@@ -1,5 +1,5 @@
-//! ComfyUI: pictures are uploaded, a workflow with its slots filled in is queued, and what its
-//! nodes made is fetched.
+//! ComfyUI for images: uploads the input images, queues the workflow with its slots filled, and
+//! downloads the output.
 
 mod server;
 mod workflow;
@@ -107,7 +107,7 @@ impl ImageEngine for ComfyUi {
 }
 
 impl ComfyUi {
-    /// Nothing where the workflow has a text of its own for requests without one.
+    /// Returns `None` if no negative prompt was sent and the workflow has a default.
     fn negative_prompt(&self, asked: Option<&str>) -> Option<(Slot, Value)> {
         let has_default = self.workflow.has_default(Slot::NegativePrompt);
         let text = asked.or((!has_default).then_some(""))?;
@@ -131,7 +131,7 @@ impl ComfyUi {
     }
 }
 
-/// The field of a request for pictures that fills a slot.
+/// The request field that fills a slot.
 fn image_field(slot: Slot) -> &'static str {
     match slot {
         Slot::StyleImage | Slot::StyleStrength => "style_references",
@@ -140,8 +140,8 @@ fn image_field(slot: Slot) -> &'static str {
     }
 }
 
-/// What the history says of a job; nothing while it goes on. What nodes only showed in passing
-/// counts where none of them has put anything out.
+/// The output file of a job from its history entry; `None` while the job is running. Temporary
+/// previews are used only if no node saved an output file.
 pub(crate) fn read(body: &[u8], id: &str) -> Result<Option<ComfyFile>, EngineError> {
     let history: Value = parse(body)?;
     let Some(job) = history.get(id) else { return Ok(None) };

@@ -1,12 +1,12 @@
-//! Fields that a caller sent and an upstream does not get, by name, for a header of the answer.
+//! Names of request fields that are not forwarded to the upstream, for a response header.
 
 use serde_json::{Map, Value};
 
-/// Callers can send as many fields as they like; a header has room for some.
+/// A caller can send any number of fields; a header has room for some.
 const NAMES_MAX: usize = 16;
 const NAME_CHARS_MAX: usize = 64;
 
-/// The fields that we do not know either, as far as they are fit for a header.
+/// Unknown fields whose names are safe in a header.
 pub(crate) fn unknown(rest: &Map<String, Value>) -> impl Iterator<Item = String> + '_ {
     let is_plain = |name: &&String| {
         name.len() <= NAME_CHARS_MAX

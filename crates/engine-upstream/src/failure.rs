@@ -1,4 +1,4 @@
-//! What an upstream's own error means to us, in whichever shape it was written.
+//! Maps an upstream's error response, in any known format, to an [`EngineError`].
 
 mod addresses;
 
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use self::addresses::without_addresses;
 
-/// Longer messages are cut: they end up in our own error bodies.
+/// Longer messages are truncated, because they become part of our own error responses.
 const MESSAGE_CHARS_MAX: usize = 500;
-/// Longer labels are no labels.
+/// Longer labels are ignored.
 const LABEL_CHARS_MAX: usize = 64;
 
-/// An error as an upstream told it: an HTTP status with a body, or an event inside a stream.
+/// An upstream's error: an HTTP status with a body, or an event within a stream.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// Absent inside a stream, whose status was sent long before.
+    /// `None` within a stream, whose status was already sent.
     status: Option<u16>,
     retry_after: Option<Duration>,
     /// The error's code and type, in lower case.
@@ -26,7 +26,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Reads an answer whose status was not a success.
+    /// Parses a response with an error status.
     pub(crate) fn from_answer(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure {
         let told = match serde_json::from_slice::<Value>(body) {
             Ok(value) => Failure::from_value(&value),
@@ -35,7 +35,7 @@ impl Failure {
         Failure { status: Some(status), retry_after: retry_after.or(told.retry_after), ..told }
     }
 
-    /// Reads the shapes in use: `{"error":{..}}`, `{"error":"text"}`, vLLM's
+    /// Parses the known formats: `{"error":{..}}`, `{"error":"text"}`, vLLM's
     /// `{"object":"error","message":..}` and FastAPI's `{"detail":..}`.
     pub(crate) fn from_value(value: &Value) -> Failure {
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
@@ -56,7 +56,7 @@ impl Failure {
         }
         let cause = self.cause(status);
         match status {
-            // No credit left at the provider looks like a rate limit, but waiting does not help.
+            // No credit at the provider looks like a rate limit, but waiting does not help.
             429 if self.says(&["insufficient_quota"], &[]) => EngineError::Misconfigured { cause },
             429 | 503 | 529 => EngineError::Overloaded { retry_after: self.retry_after },
             300..=399 | 401..=404 | 407 => EngineError::Misconfigured { cause },
@@ -66,7 +66,7 @@ impl Failure {
         }
     }
 
-    /// What the log says: never what the upstream wrote, which may repeat a prompt or a key.
+    /// The text for the log. Never the upstream's message, which may repeat a prompt or a key.
     fn cause(&self, status: u16) -> String {
         let is_plain = |label: &&String| {
             let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
@@ -84,7 +84,7 @@ impl Failure {
         Failure { status: None, retry_after: None, labels: Vec::new(), message }
     }
 
-    /// The status the upstream would have sent, had it known in time.
+    /// The status that corresponds to an error within a stream.
     fn implied_status(&self) -> u16 {
         for label in &self.labels {
             if let Ok(status @ 400..=599) = label.parse::<u16>() {
@@ -115,14 +115,14 @@ impl Failure {
     }
 }
 
-/// Reads `retry-after-ms` and `Retry-After`. A date is not read: no engine is known to send one.
+/// Parses `retry-after-ms` and `Retry-After`. Dates are not supported: no known engine sends them.
 pub(crate) fn retry_after(milliseconds: Option<&str>, whole: Option<&str>) -> Option<Duration> {
     let from_ms = milliseconds.and_then(|text| text.trim().parse::<f64>().ok());
     let from_s = whole.and_then(|text| text.trim().parse::<f64>().ok());
     seconds(from_ms.map(|ms| ms / 1000.0).or(from_s)?)
 }
 
-/// A wait longer than this says "not today" rather than "soon", and is cut.
+/// Longer delays are reduced to this.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
 
 const CONTEXT_LABELS: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
@@ -189,7 +189,7 @@ fn short(text: &str) -> String {
     without_addresses(&without_secrets(&kept))
 }
 
-/// Blots out what looks like a key or a token: the upstream's own, which is ours to keep.
+/// Replaces words that look like keys or tokens: an upstream may quote our credentials.
 fn without_secrets(text: &str) -> String {
     let is_part = |it: char| it.is_ascii_alphanumeric() || "_-.*+/=".contains(it);
     let mut clean = String::with_capacity(text.len());
@@ -211,8 +211,8 @@ fn is_secret(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let has_prefix = PREFIXES.iter().any(|prefix| lower.starts_with(prefix) && 8 <= word.len());
     let has = |test: fn(&u8) -> bool| word.as_bytes().iter().any(test);
-    // Names of models and files have dots and dashes between words; tokens mix digits and letters
-    // without end.
+    // Names of models and files have short words between dots and dashes; tokens are long mixes of
+    // digits and letters.
     let longest = word.split(['-', '.', '/', '_']).map(str::len).max().unwrap_or(0);
     let is_token =
         TOKEN_CHARS_MIN <= longest && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);

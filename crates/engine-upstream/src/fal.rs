@@ -1,5 +1,5 @@
-//! fal's queue: a request is submitted, polled under the URL in its answer, and cancelled when the
-//! caller is gone.
+//! fal's queue: submits a request, polls the URL in the response, and cancels when the caller
+//! disconnects.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::job::{self, Stop};
 use crate::picture;
 use crate::transport::{Endpoint, bad_answer};
 
-/// One model.
+/// One model of fal.
 pub(crate) struct Fal {
-    /// Where requests for the model are handed in.
+    /// The URL to which requests for the model are submitted.
     pub(crate) submit: Endpoint,
 }
 
@@ -70,7 +70,8 @@ impl Fal {
     }
 }
 
-/// The server names addresses of its own; any other would be shown our credentials.
+/// Accepts a URL from a response only if it is on the same server; our credentials would be sent to
+/// any other.
 pub(crate) fn at(submit: &Endpoint, address: &str) -> Result<Endpoint, EngineError> {
     let url = Url::parse(address).ok().filter(|it| submit.target.is_same_server(it));
     let url = url.ok_or_else(|| bad_answer("it sends us to another server"))?;
@@ -78,7 +79,7 @@ pub(crate) fn at(submit: &Endpoint, address: &str) -> Result<Endpoint, EngineErr
     submit.elsewhere(&format!("{}{query}", url.path()))
 }
 
-/// Models of fal differ in what they call things; each reads what it knows.
+/// The request body. fal's models name their fields differently; each model ignores unknown ones.
 pub(crate) fn generation(request: &ImageRequest) -> Value {
     let mut body = json!({
         "prompt": request.prompt,
@@ -153,7 +154,7 @@ fn put<const COUNT: usize>(body: &mut Value, fields: [(&str, Option<Value>); COU
     }
 }
 
-/// Where a request that was handed in is asked about, fetched and cancelled.
+/// The URLs to poll, download and cancel a submitted request.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Accepted {
     pub(crate) status_url: String,
@@ -166,7 +167,7 @@ struct Status {
     status: String,
 }
 
-/// `None` while the request runs. Why one failed is in the place of its result.
+/// `None` while the request is running. The reason of a failure is at the URL of the result.
 pub(crate) fn is_done(body: &[u8]) -> Result<Option<()>, EngineError> {
     let told: Status = parse(body)?;
     match told.status.as_str() {

@@ -1,4 +1,5 @@
-//! Several choices or prompts from an engine that takes one: it is asked for each separately.
+//! Several choices or prompts from an engine that supports one per request: sends one request for
+//! each.
 
 use std::sync::Arc;
 
@@ -9,31 +10,31 @@ use engine::{
 use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{self, StreamExt};
 
-/// Of one caller's request, each of which an upstream must answer.
+/// Maximum upstream requests per request of a caller.
 const REQUESTS_MAX: u32 = 16;
 
-/// An engine that is asked several times for what it does not give at once.
+/// Sends several requests for choices or prompts that the engine cannot produce in one.
 pub(crate) struct FanOut {
     single: Arc<dyn ChatEngine>,
     gives_choices: bool,
 }
 
-/// How one request became several.
+/// The division of one request into several.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
-    /// Requests for each prompt.
+    /// Requests per prompt.
     requests_each: u32,
-    /// Choices of each request.
+    /// Choices per request.
     choices_each: u32,
 }
 
 impl FanOut {
-    /// Over an engine that gives one choice to one prompt.
+    /// For an engine with one choice of one prompt per request.
     pub(crate) fn by_choice(single: impl ChatEngine + 'static) -> FanOut {
         FanOut { single: Arc::new(single), gives_choices: false }
     }
 
-    /// Over an engine that gives several choices, but takes one prompt only.
+    /// For an engine with several choices of one prompt per request.
     pub(crate) fn by_prompt(single: impl ChatEngine + 'static) -> FanOut {
         FanOut { single: Arc::new(single), gives_choices: true }
     }
@@ -88,7 +89,7 @@ impl ChatEngine for FanOut {
     }
 }
 
-/// Requests that the engine takes, with seeds of their own so that choices differ.
+/// Splits a request. Each part has its own seed so that choices differ.
 fn split(request: &Arc<ChatRequest>, cut: Cut) -> Vec<Arc<ChatRequest>> {
     if request.prompts() == 1 && cut.requests_each == 1 {
         return vec![Arc::clone(request)];
@@ -138,7 +139,7 @@ fn join(answers: Vec<ChatAnswer>, cut: Cut) -> ChatAnswer {
     whole
 }
 
-/// All streams at once, each event under its own choice's index. An error ends them all.
+/// Merges all streams, with each event under its choice's index. An error ends all of them.
 fn weave(streams: Vec<ChatStream>, cut: Cut) -> ChatStream {
     let reports = vec![None; streams.len()];
     let numbered = (0..).zip(streams).map(|(index, stream)| stream.map(move |it| (index, it)));
@@ -151,7 +152,7 @@ fn weave(streams: Vec<ChatStream>, cut: Cut) -> ChatStream {
 }
 
 struct Weave<S> {
-    /// Nothing once the last event or an error was told.
+    /// `None` after the last event or an error.
     woven: Option<S>,
     reports: Vec<Option<Usage>>,
     cut: Cut,
@@ -181,7 +182,7 @@ where
                 Ok(ChatEvent::UpstreamId(id)) if index == 0 => {
                     return Some(Ok(ChatEvent::UpstreamId(id)));
                 }
-                // How far one of them is says little about them all.
+                // The progress of one stream says little about the total.
                 Ok(ChatEvent::Served(_) | ChatEvent::UpstreamId(_) | ChatEvent::Progress(_)) => {}
                 Err(error) => {
                     self.woven = None;
@@ -193,13 +194,14 @@ where
 }
 
 impl Cut {
-    /// The number of a choice among all, from its request and its place in that.
+    /// The index of a choice over all requests, from its request and its index there.
     fn index(self, request: u32, place: u32) -> u32 {
         let first = request.saturating_mul(self.choices_each);
         first.saturating_add(place.min(self.choices_each - 1))
     }
 
-    /// The bytes of the first request name the right indexes already; others are written anew.
+    /// The raw bytes of the first request have the right indexes already; those of others are
+    /// encoded again.
     fn renumbered(self, mut chunk: ChatChunk, request: u32) -> ChatChunk {
         for delta in &mut chunk.deltas {
             delta.index = self.index(request, delta.index);
@@ -209,7 +211,7 @@ impl Cut {
     }
 }
 
-/// Each prompt that the caller sent counts once, however often it was read.
+/// Sums the usage; each prompt counts once, even if several requests processed it.
 fn added_up(reports: &[Option<Usage>], requests_each: u32) -> Option<Usage> {
     let requests_each = usize::try_from(requests_each).unwrap_or(usize::MAX).max(1);
     let mut sum: Option<Usage> = None;

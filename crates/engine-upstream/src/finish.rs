@@ -1,13 +1,13 @@
-//! Why an answer ended, in any server's words.
+//! Maps finish reasons of all servers to OpenAI's.
 
 use engine::{EngineError, FinishReason};
 
 use crate::transport::bad_answer;
 
-/// Maps a server's word to one of the five that clients know.
+/// Maps a server's finish reason to one of OpenAI's five.
 ///
-/// Words for an answer that was cut off by a fault are an error, since a client would take the
-/// rest for the whole.
+/// Reasons that mean an interrupted answer are errors, because a client would mistake it for
+/// complete.
 pub(crate) fn reason(word: &str, has_tool_calls: bool) -> Result<FinishReason, EngineError> {
     let reason = match word.to_ascii_lowercase().as_str() {
         "length"
@@ -23,15 +23,15 @@ pub(crate) fn reason(word: &str, has_tool_calls: bool) -> Result<FinishReason, E
         "abort" | "aborted" | "cancelled" | "error" | "insufficient_system_resource" => {
             return Err(bad_answer(format!("it was cut off with finish reason {word:?}")));
         }
-        // Some servers say "stop" after a tool call, and agents then never run the tool.
+        // Some servers report "stop" after a tool call, and agents would then not run the tool.
         _ if has_tool_calls => FinishReason::ToolCalls,
-        // `stop`, `eos`, `end_turn`, `stop_sequence`, `pause_turn`, and words not seen yet.
+        // `stop`, `eos`, `end_turn`, `stop_sequence`, `pause_turn`, and unknown values.
         _ => FinishReason::Stop,
     };
     Ok(reason)
 }
 
-/// The word is already one that clients know, with that meaning.
+/// True if the server's value already equals OpenAI's value of this reason.
 pub(crate) fn is_common(word: &str, reason: FinishReason) -> bool {
     word == reason.word()
 }

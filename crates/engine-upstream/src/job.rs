@@ -1,4 +1,4 @@
-//! Work that a server queues: polled until it is done, and cancelled when the caller is gone.
+//! Jobs in a server's queue: polled until done, and cancelled when the caller disconnects.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-/// Quick work is noticed quickly, and slow work asked about seldom.
+/// Short at first so that quick jobs are noticed early, then longer.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// A server that does not hear that it may stop works on, as it would without us.
+/// Timeout of the cancel request. If it fails, the server finishes the job uselessly.
 const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
-/// What a server calls a job.
+/// Maximum length of a server's job id.
 const ID_BYTES_MAX: usize = 128;
 
-/// Asks until there is an outcome, for as long as an answer may take.
+/// Polls until there is an outcome, for at most `answer_max`.
 pub(crate) async fn outcome<T, F>(
     answer_max: Duration,
     look: impl Fn() -> F,
@@ -38,7 +38,7 @@ where
     timeout_at(deadline, asking).await.unwrap_or(Err(EngineError::Timeout { phase: Phase::Answer }))
 }
 
-/// Tells a server to stop when it is dropped, unless the job has ended.
+/// Sends the cancel request on drop, unless disarmed.
 pub(crate) struct Stop {
     telling: Option<BoxFuture<'static, ()>>,
 }
@@ -48,7 +48,7 @@ impl Stop {
         Stop { telling: Some(Box::pin(telling)) }
     }
 
-    /// The job has ended, well or badly: there is nothing to stop.
+    /// Call when the job has ended, successfully or not: there is nothing to cancel.
     pub(crate) fn disarm(mut self) {
         self.telling = None;
     }
@@ -62,7 +62,7 @@ impl Drop for Stop {
     }
 }
 
-/// What a server calls a job, if it can stand in an address.
+/// Returns a server's job id if it is safe in a URL path.
 pub(crate) fn id(told: &str) -> Result<&str, EngineError> {
     let is_plain = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
     let is_id = (1..=ID_BYTES_MAX).contains(&told.len())

@@ -1,16 +1,16 @@
 //! Engines reached over HTTP, one module per protocol, and the pool that balances between them.
 //!
-//! Pictures and transcripts have protocols of their own beside OpenAI's: `sdcpp`, `a1111`,
-//! `comfyui`, `fal` and `whispercpp`.
+//! Images and transcripts have further protocols besides OpenAI's: `sdcpp`, `a1111`, `comfyui`,
+//! `fal` and `whispercpp`.
 //!
-//! A request: [`Pool`] chooses a route and waits for a place at its provider → the protocol
-//! (`openai`, `anthropic`) writes the body → `transport` sends it → `pump` and `sse` cut the
-//! answer into events → the protocol reads them. Everything that decides something (`pool::choice`,
-//! `pool::breaker`, `failure`, the readers and writers) is plain functions over values.
+//! Path of a request: [`Pool`] selects a route and waits for a free slot at its provider → the
+//! protocol (`openai`, `anthropic`) encodes the body → `transport` sends it → `pump` and `sse`
+//! split the response into events → the protocol decodes them. All decisions (`pool::choice`,
+//! `pool::breaker`, `failure`, the encoders and decoders) are plain functions over values.
 //!
 //! - An [`Upstream`] is one provider, built from [`UpstreamSettings`].
-//! - [`Upstream::chat`] and [`Upstream::embeddings`] give an engine for one of its models.
-//! - A [`Pool`] of [`Route`]s is an engine again, over several of those.
+//! - [`Upstream::chat`] and [`Upstream::embeddings`] return an engine for one of its models.
+//! - A [`Pool`] of [`Route`]s is itself an engine, over several of those.
 
 mod a1111;
 mod anthropic;

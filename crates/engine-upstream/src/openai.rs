@@ -1,5 +1,5 @@
-//! The protocol of OpenAI and of everybody who copies it: vLLM, SGLang, llama.cpp, Ollama,
-//! OpenRouter and others, told apart by quirks.
+//! The protocol of OpenAI and compatible servers: vLLM, SGLang, llama.cpp, Ollama, OpenRouter and
+//! others. Their differences are in [`Quirks`].
 
 mod answer;
 mod attestation;
@@ -45,10 +45,10 @@ use crate::transport::{Endpoint, is_json, read_whole};
 use crate::whole;
 use text::TextDecoder;
 
-/// One model behind one OpenAI-style server.
+/// One model of one OpenAI-style server.
 pub(crate) struct OpenAiChat {
     pub(crate) endpoint: Endpoint,
-    /// Where texts go that are no conversations.
+    /// The endpoint for text completions.
     pub(crate) texts: Endpoint,
     pub(crate) model: String,
     pub(crate) quirks: Quirks,
@@ -99,7 +99,7 @@ async fn stream<D: Decoder>(
     let deadline = Instant::now() + endpoint.timeouts.first_event;
     let answer = endpoint.open(body, deadline).await?;
     if is_json(&answer) {
-        // Some servers ignore `stream` for some models, and some tell an error this way.
+        // Some servers ignore `stream` for some models, and some send errors this way.
         let Ok(body) = timeout_at(deadline, read_whole(answer)).await else {
             return Err(EngineError::Timeout { phase: engine::Phase::FirstEvent });
         };

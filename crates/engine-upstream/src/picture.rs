@@ -1,4 +1,4 @@
-//! Pictures as upstreams send them: in base64 inside JSON, or under a URL to fetch.
+//! Images from upstreams: base64 within JSON, or a URL to download.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -25,12 +25,12 @@ pub(crate) fn data_url(picture: &Picture) -> String {
     format!("data:{};base64,{}", picture.kind.mime, base64(picture))
 }
 
-/// Seeds below zero mean "any" to most servers, so each becomes a number of its own above them.
+/// Maps a seed to a non-negative one, because most servers treat negative seeds as "random".
 pub(crate) fn seed(seed: i64) -> i64 {
     seed.rem_euclid(1 << 32)
 }
 
-/// What a server sent as text: bare base64, or a data URL.
+/// Decodes bare base64 or a data URL.
 pub(crate) fn from_text(text: &str) -> Result<Bytes, EngineError> {
     let base64 = match text.split_once(";base64,") {
         Some((head, data)) if head.starts_with("data:") => data,
@@ -44,8 +44,8 @@ pub(crate) fn from_text(text: &str) -> Result<Bytes, EngineError> {
     Ok(bytes.into())
 }
 
-/// What lies at an address that a server named: a data URL, a file of its own, or one that anybody
-/// may fetch over TLS. Only the server itself is shown our credentials.
+/// Downloads an image from an address in a response: a data URL, a URL of the same server, or any
+/// HTTPS URL. Credentials are sent only to the same server.
 pub(crate) async fn from_address(endpoint: &Endpoint, address: &str) -> Result<Bytes, EngineError> {
     if address.starts_with("data:") {
         return from_text(address);
@@ -53,7 +53,8 @@ pub(crate) async fn from_address(endpoint: &Endpoint, address: &str) -> Result<B
     place(endpoint, address)?.fetch("").await
 }
 
-/// The file at an address that a server named: its own, or one that anybody may fetch over TLS.
+/// The endpoint of a URL in a response: on the same server, or any HTTPS URL without our
+/// credentials.
 pub(crate) fn place(endpoint: &Endpoint, address: &str) -> Result<Endpoint, EngineError> {
     let wrong = || bad_answer("its file lies where we do not go");
     let url = Url::parse(address).map_err(|_| wrong())?;

@@ -1,4 +1,4 @@
-//! Several routes to one model as one engine: balanced, watched, and tried in turn.
+//! Several routes to one model as one engine: load balancing, circuit breaking and failover.
 
 mod backoff;
 mod breaker;
@@ -30,20 +30,20 @@ use crate::upstream::Readiness;
 use choice::{Candidate, choose};
 use lease::{Lease, Track};
 
-/// Where random numbers come from: they spread retries and break ties.
+/// Source of random numbers for retry jitter and ties.
 pub type Dice = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// Each further try may cost a provider's price, so there are few.
+/// Few, because each further attempt may be billed by a provider.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// An engine over several routes. It tries another one for as long as nothing was produced.
+/// An engine over several routes. Fails over to another route while nothing has been produced.
 pub struct Pool<E: ?Sized> {
     routes: Vec<Route<E>>,
     clock: Arc<dyn Clock>,
     dice: Dice,
 }
 
-/// One way to reach a model.
+/// One provider's engine for a model.
 pub struct Route<E: ?Sized> {
     engine: Arc<E>,
     gate: Arc<Gate>,
@@ -51,7 +51,7 @@ pub struct Route<E: ?Sized> {
     track: Arc<Track>,
 }
 
-/// How a route is doing, for operators.
+/// The state of a route, for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RouteReport {
     pub provider: Arc<str>,
@@ -61,7 +61,7 @@ pub struct RouteReport {
 }
 
 impl<E: ?Sized> Route<E> {
-    /// `weight` is its share of the load; a route of weight 0 stands by for the others.
+    /// `weight` is the share of the load; a route of weight 0 is a standby for the others.
     pub fn new(engine: Arc<E>, upstream: &Upstream, model: &str, weight: u32) -> Route<E> {
         let track = Arc::new(Track::new(upstream.served(model), weight));
         Route { engine, gate: upstream.gate(), readiness: upstream.readiness(), track }
@@ -78,7 +78,7 @@ impl<E: ?Sized> Pool<E> {
         self.routes.iter().map(|route| route.track.report(now)).collect()
     }
 
-    /// Tries routes until one gives something, and returns it with the lease of its place.
+    /// Tries routes until one succeeds; returns its result and the lease of the route.
     async fn first_to<'a, T, F>(
         &'a self,
         call: impl Fn(&'a E) -> F,
@@ -89,7 +89,7 @@ impl<E: ?Sized> Pool<E> {
         self.first_of(vec![Tries::default(); self.routes.len()], call).await
     }
 
-    /// The same, with routes among them that are spent from the beginning.
+    /// As [`Pool::first_to`], with routes that are excluded from the start.
     async fn first_of<'a, T, F>(
         &'a self,
         mut tries: Vec<Tries>,
@@ -127,7 +127,7 @@ impl<E: ?Sized> Pool<E> {
     where
         F: Future<Output = Result<T, EngineError>> + 'a,
     {
-        // Not being ready is no failure: it says nothing about the route's health.
+        // Not being ready does not count as a failure of the route.
         if let Some(readiness) = &route.readiness {
             readiness(&route.track.served().model)?;
         }
@@ -169,7 +169,7 @@ impl<E: ?Sized> Pool<E> {
         choose(&candidates, (self.dice)())
     }
 
-    /// Every route is resting after failures: says when the first will be tried again.
+    /// The error if all routes are unavailable after failures, with the time until the next retry.
     fn nobody_left(&self) -> EngineError {
         if self.routes.is_empty() {
             return EngineError::Misconfigured { cause: "the model has no route".to_owned() };
@@ -183,16 +183,17 @@ impl<E: ?Sized> Pool<E> {
     }
 }
 
-/// What one request has tried on one route.
+/// The attempts of one request on one route.
 #[derive(Clone, Copy, Default)]
 struct Tries {
     count: u32,
-    /// It may have begun to work, so asking it again could pay twice; or it cannot do this work.
+    /// Set if the route may have started the work, so that a retry could be billed twice, or if it
+    /// cannot do this work.
     is_spent: bool,
 }
 
 impl Pool<dyn ChatEngine> {
-    /// Routes that answer chats only are not asked to continue a text.
+    /// Excludes chat-only routes from text completions.
     fn suited(&self, request: &ChatRequest) -> Result<Vec<Tries>, EngineError> {
         let is_text = request.prompt().is_some();
         let suits = |route: &Route<dyn ChatEngine>| !is_text || route.engine.continues_texts();
@@ -223,7 +224,7 @@ impl ChatEngine for Pool<dyn ChatEngine> {
         })
     }
 
-    /// What any of the routes drops: which of them answers is not known before.
+    /// All fields that any route drops, because it is not known in advance which route will serve.
     fn dropped(&self, request: &ChatRequest) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.routes.iter().flat_map(|route| route.engine.dropped(request)) {

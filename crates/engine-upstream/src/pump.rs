@@ -1,4 +1,4 @@
-//! Turns a streaming HTTP answer into chat events as they arrive.
+//! Turns a streaming HTTP response into chat events as they arrive.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -14,34 +14,35 @@ use tokio::time::{Instant, timeout_at};
 use crate::sse::{SseError, SseParser};
 use crate::transport::{Timeouts, bad_answer, broken};
 
-/// A stream that only ever sends empty events ends here at the latest.
+/// Limits streams that send only empty events.
 const STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// How long to wait, after the last event, for the end of the body that frees the connection
-/// for the next request.
+/// Time to wait, after the last event, for the end of the body, which frees the connection for
+/// reuse.
 const TAIL_WAIT: Duration = Duration::from_millis(100);
 
-/// One protocol's way of reading events.
+/// Decodes the events of one protocol.
 pub(crate) trait Decoder: Send + 'static {
-    /// Reads the data of one event.
+    /// Decodes the data of one event.
     fn accept(
         &mut self,
         data: &str,
         ready: &mut VecDeque<ChatEvent>,
     ) -> Result<Reading, EngineError>;
 
-    /// The answer is over, by its own mark or because the body ended: fails if it is not whole.
+    /// Called at the protocol's end marker or at the end of the body; fails if the answer is
+    /// incomplete.
     fn end(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<(), EngineError>;
 }
 
-/// Whether the protocol says that more will come.
+/// The protocol's statement about further events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     GoesOn,
     Over,
 }
 
-/// Reads until the first event is there, then hands out the stream.
+/// Reads until the first event, then returns the stream.
 pub(crate) async fn start<D: Decoder>(
     answer: Answer,
     decoder: D,
@@ -70,15 +71,15 @@ pub(crate) async fn start<D: Decoder>(
 struct Pump<D> {
     pieces: Pieces,
     decoding: Decoding<D>,
-    /// Events that are read and not yet taken.
+    /// Decoded events that were not yet taken.
     ready: VecDeque<ChatEvent>,
-    /// What ended the reading, told once the events before it are taken.
+    /// The error that ended the reading, returned after the events before it.
     failure: Option<EngineError>,
     is_reading: bool,
     bytes_left: u64,
-    /// For the next event.
+    /// Timeout of the next event.
     idle_timer: IdleTimer,
-    /// For the end of the body, once it was asked for.
+    /// Timeout of the end of the body.
     tail: Option<IdleTimer>,
 }
 
@@ -101,8 +102,8 @@ impl<D: Decoder> Pump<D> {
         self.poll_tail(context).map(|()| None)
     }
 
-    /// The end of the body. Mostly it came with the last event and is handed over in the next
-    /// turn: a timer is set only if it was not.
+    /// Polls for the end of the body. It usually arrived with the last event and is ready at the
+    /// next poll, so the timer is created only if it is not.
     fn poll_tail(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.pieces.poll_next(context).is_ready() {
             return Poll::Ready(());
@@ -115,7 +116,7 @@ impl<D: Decoder> Pump<D> {
         Poll::Pending
     }
 
-    /// Reads until an event is ready or the reading is over.
+    /// Reads until an event is ready or the reading has ended.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while self.is_reading && self.ready.is_empty() {
             match ready!(self.pieces.poll_next(context)) {
@@ -149,13 +150,13 @@ impl<D: Decoder> Pump<D> {
     }
 }
 
-/// Bytes in, events out, without a network: a parser and the protocol's decoder behind it.
+/// Decodes bytes to events without I/O: an SSE parser with the protocol's decoder.
 pub(crate) struct Decoding<D> {
     parser: SseParser,
     decoder: D,
 }
 
-/// Why no further event of a piece is read.
+/// The reason why no further event is read.
 enum Stop {
     Over,
     Failed(EngineError),
@@ -172,7 +173,7 @@ impl<D: Decoder> Decoding<D> {
         Decoding { parser: SseParser::default(), decoder }
     }
 
-    /// Events that were read before a failure are ready all the same.
+    /// Events decoded before an error are kept in `ready`.
     pub(crate) fn push(
         &mut self,
         bytes: &[u8],
@@ -182,7 +183,7 @@ impl<D: Decoder> Decoding<D> {
         reading(parser.push(bytes, &mut |data| decode(decoder, data, ready)))
     }
 
-    /// The body is over.
+    /// Call at the end of the body.
     pub(crate) fn finish(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<(), EngineError> {
         let Decoding { parser, decoder } = self;
         match reading(parser.finish(&mut |data| decode(decoder, data, ready)))? {

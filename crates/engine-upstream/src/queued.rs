@@ -1,7 +1,7 @@
-//! Providers of music and videos: work is handed in, asked about, and fetched when it is done.
+//! Providers of music and videos: work is submitted, polled, and downloaded when it is done.
 //!
-//! Each module translates a request to a provider's protocol, and its answers to [`Progress`]. The
-//! ticket holds all that is needed to find the work again, also after a restart.
+//! Each module encodes requests for a provider's protocol and decodes its responses to
+//! [`Progress`]. A ticket holds all that is needed to find the work again, also after a restart.
 
 pub(crate) mod acestep;
 pub(crate) mod builtin;
@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::transport::bad_answer;
 
-/// Names of work as providers give them; none has a sign that means something in an address.
+/// Maximum length of a provider's job id. Ids may not contain characters with a meaning in URLs.
 const NAME_BYTES_MAX: usize = 256;
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, EngineError> {
@@ -34,7 +34,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, EngineError> {
         .map_err(|error| bad_answer(format!("it is not what was asked for: {error}")))
 }
 
-/// A name that can stand in an address.
+/// Returns an id if it is safe in a URL path.
 fn plain_name(name: &str) -> Result<&str, EngineError> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.:".contains(it);
     let fits = (1..=NAME_BYTES_MAX).contains(&name.len());
@@ -44,7 +44,7 @@ fn plain_name(name: &str) -> Result<&str, EngineError> {
     Err(bad_answer("the name that it gave the work cannot stand in an address"))
 }
 
-/// A failure that its provider explains, told apart from a refusal of the content.
+/// Maps a provider's failure code to a content refusal or a failure.
 fn failed(code: &str, message: &str) -> Progress {
     let is_policy = ["moderation", "content_policy", "content_filter", "safety", "nsfw"];
     let code = code.to_ascii_lowercase();
@@ -56,7 +56,7 @@ fn failed(code: &str, message: &str) -> Progress {
     Progress::Failed { message: message.to_owned() }
 }
 
-/// What would be passed over in silence is refused.
+/// Rejects options that the provider would silently ignore.
 fn refuse_extras<const COUNT: usize>(extras: [(&str, bool); COUNT]) -> Result<(), EngineError> {
     match extras.iter().find(|(_, is_given)| *is_given) {
         Some((what, _)) => Err(cannot(what)),
@@ -64,7 +64,7 @@ fn refuse_extras<const COUNT: usize>(extras: [(&str, bool); COUNT]) -> Result<()
     }
 }
 
-/// The request, for a provider of videos alone.
+/// The video request, for providers that only make videos.
 fn video(request: &MediaRequest) -> Result<&VideoRequest, EngineError> {
     match request {
         MediaRequest::Video(request) => Ok(request),
@@ -72,7 +72,7 @@ fn video(request: &MediaRequest) -> Result<&VideoRequest, EngineError> {
     }
 }
 
-/// The request, for a provider of music alone.
+/// The music request, for providers that only make music.
 fn music(request: &MediaRequest) -> Result<&MusicRequest, EngineError> {
     match request {
         MediaRequest::Music(request) => Ok(request),
@@ -80,7 +80,7 @@ fn music(request: &MediaRequest) -> Result<&MusicRequest, EngineError> {
     }
 }
 
-/// Files beside the pictures to start from and to end with, the sound and the video.
+/// Rejects reference files other than start image, end image, audio and video.
 fn refuse_references(request: &VideoRequest) -> Result<(), EngineError> {
     refuse_extras([
         ("references", !request.reference_images.is_empty()),
@@ -94,14 +94,14 @@ fn refuse_references(request: &VideoRequest) -> Result<(), EngineError> {
     ])
 }
 
-/// Work of which a provider says how much is done, or how many wait before it. Words that are no such
-/// numbers say nothing, and do no harm.
+/// The state of running work, with percentage and queue position if the provider sends numbers;
+/// other values are ignored.
 fn running(percent: &Value, ahead: &Value) -> Progress {
     let percent = percent.as_f64().map(|it| it.clamp(0.0, 100.0) as u8);
     Progress::Running(Advance { percent, ahead: ahead.as_u64() })
 }
 
-/// What a protocol has no word for.
+/// The error for an option that a protocol lacks.
 fn cannot(what: &str) -> EngineError {
     EngineError::Rejected { message: format!("The model's provider does not take {what}.") }
 }

@@ -1,43 +1,44 @@
-//! Where servers that call themselves OpenAI-compatible differ.
+//! Differences between servers that call themselves OpenAI-compatible.
 
-/// What an OpenAI-style server takes. The default fits vLLM, SGLang and llama.cpp.
+/// The features that an OpenAI-style server supports. The default fits vLLM, SGLang and llama.cpp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quirks {
-    /// Knows `stream_options.include_usage`; without it a stream's tokens must be counted here.
+    /// Supports `stream_options.include_usage`; otherwise a stream's tokens are estimated here.
     pub takes_stream_options: bool,
-    /// Knows `n`; otherwise it is asked once per choice.
+    /// Supports `n`; otherwise one request is sent per choice.
     pub takes_choices: bool,
-    /// Continues a list of texts at once; otherwise it is asked once per text.
+    /// Supports a list of prompts; otherwise one request is sent per prompt.
     pub takes_prompts: bool,
-    /// Knows `tool_choice`; otherwise a request that forces a call is refused.
+    /// Supports `tool_choice`; otherwise a request that forces a call is rejected.
     pub takes_tool_choice: bool,
-    /// Takes fields outside OpenAI's own: `top_k`, `min_p`, `cache_control`, unknown ones.
+    /// Accepts fields that OpenAI does not define: `top_k`, `min_p`, `cache_control`, unknown ones.
     pub takes_extensions: bool,
-    /// Ends at its context where the bound on the answer goes beyond; otherwise it refuses that.
+    /// Stops at the end of its context if the token limit exceeds it; otherwise it rejects such a
+    /// limit.
     pub ends_at_context: bool,
-    /// Enlarges pictures, cuts them out and judges them, at addresses of its own.
+    /// Has endpoints to upscale images, remove backgrounds and classify images.
     pub has_picture_tools: bool,
     pub output_cap: OutputCap,
     pub reasoning: ReasoningStyle,
 }
 
-/// The field that bounds the answer's length.
+/// The field that limits the answer's length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputCap {
     MaxTokens,
     MaxCompletionTokens,
 }
 
-/// How thinking is asked for.
+/// The fields that control reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningStyle {
-    /// `reasoning_effort` with OpenAI's words, from `none` to `xhigh`.
+    /// `reasoning_effort` with OpenAI's values, from `none` to `xhigh`.
     Effort,
-    /// `reasoning_effort` of none, low, medium or high.
+    /// `reasoning_effort` with none, low, medium or high.
     Steps,
     /// `reasoning: {effort, enabled}`.
     Object,
-    /// `reasoning_effort` of low, medium or high, and a switch in `chat_template_kwargs`.
+    /// `reasoning_effort` with low, medium or high, and a switch in `chat_template_kwargs`.
     Template,
 }
 
@@ -62,7 +63,7 @@ impl Quirks {
     };
 
     pub const OPENROUTER: Quirks = Quirks {
-        // It forwards to other providers, and most of those give one choice only.
+        // It forwards to other providers, most of which return only one choice.
         takes_choices: false,
         reasoning: ReasoningStyle::Object,
         ..Quirks::VLLM
@@ -75,7 +76,7 @@ impl Quirks {
         ..Quirks::VLLM
     };
 
-    /// The engine that comes with the service.
+    /// The built-in engine.
     pub const BUILT_IN: Quirks = Quirks {
         takes_prompts: false,
         ends_at_context: true,
@@ -83,7 +84,7 @@ impl Quirks {
         ..Quirks::VLLM
     };
 
-    /// The names an operator can give.
+    /// The names that the operator can configure.
     pub const NAMES: [&str; 6] = ["vllm", "sglang", "llamacpp", "ollama", "openrouter", "openai"];
 
     pub fn named(name: &str) -> Option<Quirks> {

@@ -1,5 +1,5 @@
-//! stable-diffusion.cpp's own protocol: a job is submitted, polled, and cancelled when the caller
-//! is gone.
+//! stable-diffusion.cpp's own protocol: submits a job, polls it, and cancels when the caller
+//! disconnects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::job::{self, Stop};
 use crate::picture;
 use crate::transport::{Endpoint, bad_answer};
 
-/// One server, which has one model.
+/// One server with one model.
 pub(crate) struct SdCpp {
     pub(crate) submit: Endpoint,
-    /// Where jobs are asked about.
+    /// The URL under which jobs are polled.
     pub(crate) jobs: Endpoint,
 }
 
@@ -49,7 +49,7 @@ impl SdCpp {
             read(&self.jobs.fetch(&rest).await?)
         });
         let answer = answer.await;
-        // A job that timed out is still at work.
+        // A job that timed out is still running, so it is cancelled.
         if !matches!(answer, Err(EngineError::Timeout { .. })) {
             stop.disarm();
         }
@@ -88,7 +88,7 @@ pub(crate) fn edit(request: &EditRequest) -> Value {
         "output_format": "png",
     });
     let mut pictures = request.pictures.iter();
-    // With a mask, the picture itself is painted over; without one, a new one is made after it.
+    // With a mask the image itself is edited; without one a new image is made from references.
     if let (Some(mask), Some(first)) = (&request.mask, request.pictures.first()) {
         body["init_image"] = picture::base64(first).into();
         body["mask_image"] = picture::base64(mask).into();
@@ -106,7 +106,7 @@ struct SdcppJob {
     id: String,
     #[serde(default)]
     status: String,
-    /// Unix seconds.
+    /// Unix time in seconds.
     created: Option<u64>,
     started: Option<u64>,
     result: Option<JobResult>,
@@ -124,7 +124,7 @@ struct JobImage {
     b64_json: String,
 }
 
-/// Nothing while the job goes on.
+/// `None` while the job is running.
 pub(crate) fn read(body: &[u8]) -> Result<Option<ImageAnswer>, EngineError> {
     let job: SdcppJob = parse(body)?;
     match job.status.as_str() {

@@ -1,16 +1,16 @@
-//! Server-sent events out of a byte stream that may be cut anywhere.
+//! Parses server-sent events from a byte stream with arbitrary chunk boundaries.
 
 use std::mem;
 
 use memchr::memchr2;
 
-/// A picture in base64 fits into one event; a line that never ends does not fill the memory.
+/// Enough for an image in base64; limits memory if a line never ends.
 pub(crate) const EVENT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// What is kept for the next event; few are longer.
+/// Buffer capacity kept for the next event; few are longer.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
-/// What makes a byte stream unreadable. Reading stops there.
+/// Errors that make a stream unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SseError {
     #[error("an event is longer than {EVENT_BYTES_MAX} bytes")]
@@ -19,21 +19,21 @@ pub(crate) enum SseError {
     NotUtf8,
 }
 
-/// Collects lines into events. Only `data` matters to us: both protocols repeat the event's name
-/// inside it, and nobody resumes a paid answer by `id`.
+/// Collects lines into events. Only `data` is used: both protocols repeat the event's name inside
+/// it, and paid answers are not resumed by `id`.
 #[derive(Debug, Default)]
 pub(crate) struct SseParser {
-    /// The beginning of a line whose end has not come yet.
+    /// The start of an incomplete line.
     partial: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
-    /// The last line ended in a carriage return, so a newline that follows belongs to it.
+    /// Set if the last line ended in a carriage return, to which a following newline belongs.
     after_return: bool,
     is_past_first_line: bool,
 }
 
 impl SseParser {
-    /// Gives the data of each event that the bytes complete to `take`, until that fails.
+    /// Calls `take` with the data of each completed event, until it returns an error.
     pub(crate) fn push<E: From<SseError>>(
         &mut self,
         mut bytes: &[u8],
@@ -60,7 +60,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// Gives out an event that the end of the stream left without its empty line.
+    /// Passes on the last event if the stream ended without its empty line.
     pub(crate) fn finish<E: From<SseError>>(
         &mut self,
         take: &mut impl FnMut(&str) -> Result<(), E>,
@@ -112,7 +112,7 @@ impl SseParser {
     }
 }
 
-/// The value of a `data` line; nothing for comments and other fields.
+/// The value of a `data` line; `None` for comments and other fields.
 fn data_value(line: &[u8]) -> Option<&[u8]> {
     let after_name = line.strip_prefix(b"data")?;
     if after_name.is_empty() {

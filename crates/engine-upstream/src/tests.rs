@@ -1,4 +1,4 @@
-//! Protocols against golden files, and engines against an upstream that misbehaves on purpose.
+//! Tests protocols against golden files, and engines against a misbehaving upstream.
 
 mod choices;
 mod cuts;

@@ -1,4 +1,4 @@
-//! One request over HTTP: sent, answered, and every way of failing turned into an engine's error.
+//! Sends one HTTP request and maps every failure to an [`EngineError`].
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::failure::{Failure, retry_after};
 
-/// A whole answer with many choices and their logprobs fits; one that never ends does not.
+/// Enough for many choices with logprobs; limits a response that never ends.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Of an error only the message is kept, so the beginning is enough.
+/// Only the message of an error is kept, so its beginning is enough.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
-/// How long an upstream may take. A stream has no limit in all, since a long answer is not a
-/// fault; a whole answer has one, since nobody can see it growing.
+/// Timeouts of an upstream. A stream has no total timeout, because a long answer is not a fault; a
+/// non-streamed answer has one, because its progress cannot be observed.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
     pub connect: Duration,
-    /// From the request to the end of a whole answer.
+    /// From the request to the end of a non-streamed answer.
     pub answer: Duration,
     /// From the request to the first event of a stream.
     pub first_event: Duration,
@@ -40,7 +40,7 @@ impl Default for Timeouts {
     }
 }
 
-/// Where requests of one kind go.
+/// The URL, client and timeouts for one kind of request.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) client: Client,
@@ -49,22 +49,22 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Sends a body and reads the whole answer.
+    /// Sends a JSON body and reads the complete response.
     pub(crate) async fn ask(&self, body: Vec<u8>) -> Result<Bytes, EngineError> {
         self.ask_with(Content::json(body)).await
     }
 
-    /// The same with content of another type.
+    /// As [`Endpoint::ask`], with content of another type.
     pub(crate) async fn ask_with(&self, content: Content) -> Result<Bytes, EngineError> {
         self.whole(self.client.post(&self.target, content)).await
     }
 
-    /// Asks without a body and reads the whole answer. `rest` is what follows our URL.
+    /// Sends a GET request and reads the complete response. `rest` is appended to the URL.
     pub(crate) async fn fetch(&self, rest: &str) -> Result<Bytes, EngineError> {
         self.whole(self.client.get(&self.target, rest)).await
     }
 
-    /// The same for something that may be gone: nothing if the server does not know it.
+    /// As [`Endpoint::fetch`]; returns `None` for status 404 or 410.
     pub(crate) async fn fetch_known(&self, rest: &str) -> Result<Option<Bytes>, EngineError> {
         let exchange = async {
             let answer = self.client.get(&self.target, rest).await.map_err(broken)?;
@@ -79,7 +79,7 @@ impl Endpoint {
         }
     }
 
-    /// The same for a result whose failure may be final: then the request is rejected.
+    /// As [`Endpoint::fetch`]; rejects the request if `is_final` is true for the response.
     pub(crate) async fn fetch_or_reject(
         &self,
         rest: &str,
@@ -99,7 +99,7 @@ impl Endpoint {
         }
     }
 
-    /// Asks for a file and returns the answer with its body still to be read.
+    /// Requests a file and returns the response with its body still unread.
     pub(crate) async fn open_file(&self, rest: &str) -> Result<Answer, EngineError> {
         let sending = self.client.get(&self.target, rest);
         match timeout(self.timeouts.first_event, accepted(sending)).await {
@@ -108,24 +108,24 @@ impl Endpoint {
         }
     }
 
-    /// A path under this one. `path` has been looked at: it can stand in an address.
+    /// The endpoint at a path under this one. `path` must already be safe in a URL.
     pub(crate) fn beneath(&self, path: &str) -> Result<Endpoint, EngineError> {
         self.elsewhere(&format!("{}/{path}", self.target.path().trim_end_matches('/')))
     }
 
-    /// Another path of the same server.
+    /// The endpoint at another path of the same server.
     pub(crate) fn elsewhere(&self, path: &str) -> Result<Endpoint, EngineError> {
         let target = self.target.elsewhere(path);
         let target = target.map_err(|_| bad_answer("it names an address that is none"))?;
         Ok(Endpoint { target, ..self.clone() })
     }
 
-    /// Puts nothing, and does not care what comes back.
+    /// Sends an empty PUT request and ignores the result.
     pub(crate) async fn put(&self) {
         let _ = self.whole(self.client.put(&self.target)).await;
     }
 
-    /// Sends a body and returns the answer with its body still to be read.
+    /// Sends a body and returns the response with its body still unread.
     pub(crate) async fn open(
         &self,
         body: Vec<u8>,
@@ -157,7 +157,8 @@ async fn accepted(
     if !matches!(answer.status(), 200..300) {
         return Err(failure_of(answer).await);
     }
-    // We ask for no compression, so there is none to unpack, and no bomb to unpack either.
+    // We request no compression, so nothing is decompressed and there is no risk of a decompression
+    // bomb.
     if answer.headers().contains_key(CONTENT_ENCODING) {
         return Err(bad_answer("it is compressed although nobody asked for that"));
     }
@@ -172,7 +173,7 @@ pub(crate) fn is_json(answer: &Answer) -> bool {
     content_type(answer).is_some_and(|it| it.starts_with("application/json"))
 }
 
-/// Words for people or programs: JSON, HTML, plain text.
+/// True for JSON, HTML and plain text.
 pub(crate) fn is_text(answer: &Answer) -> bool {
     is_json(answer) || content_type(answer).is_some_and(|it| it.starts_with("text/"))
 }
@@ -194,7 +195,7 @@ async fn failure_of(answer: Answer) -> EngineError {
     let wait = retry_after(header("retry-after-ms"), header("retry-after"));
     let mut body = Vec::new();
     let mut pieces = answer.into_pieces();
-    // A failure while reading the failure changes nothing: the status has said what matters.
+    // Errors while reading the error body are ignored: the status is sufficient.
     while let Ok(Some(piece)) = pieces.next().await {
         body.extend_from_slice(&piece);
         if ERROR_BYTES_MAX < body.len() {
@@ -204,7 +205,7 @@ async fn failure_of(answer: Answer) -> EngineError {
     Failure::from_answer(status, wait, &body).into_error()
 }
 
-/// A request that could not connect was never seen; one that broke later may have been.
+/// Without a connection the request was never received; after a later failure it may have been.
 pub(crate) fn broken(error: OutboundError) -> EngineError {
     match error {
         OutboundError::Unreached(cause) => EngineError::Unreachable { cause },

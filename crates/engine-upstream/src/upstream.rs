@@ -1,4 +1,4 @@
-//! One provider: where it is, how it is spoken to, and how much of it may be used at once.
+//! One provider: its address, protocol and concurrency limits.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,35 +35,35 @@ use crate::sdcpp::SdCpp;
 use crate::transport::{Endpoint, Timeouts};
 use crate::whispercpp::WhisperCpp;
 
-/// Everything an operator can say about a provider. It holds a secret and cannot be printed.
+/// The operator's settings of a provider. Not `Debug`, because it holds a secret.
 pub struct UpstreamSettings {
     pub id: String,
     pub protocol: Protocol,
-    /// Up to and with the version, such as `http://127.0.0.1:8000/v1`.
+    /// Up to and including the version, such as `http://127.0.0.1:8000/v1`.
     pub base_url: String,
     pub api_key: Option<String>,
-    /// Sent with every request.
+    /// Extra headers of every request.
     pub headers: Vec<(String, String)>,
     pub timeouts: Timeouts,
     pub concurrency: Concurrency,
-    /// The most entries of one embedding request that it takes at once.
+    /// Maximum entries per embedding request.
     pub embedding_inputs_max: usize,
-    /// It charges for an answer even if we hang up in the middle.
+    /// Set if the provider bills the complete answer even if we disconnect.
     pub bills_after_hangup: bool,
-    /// A process of this machine, which is reached otherwise and may not be ready.
+    /// Set for a process on this machine, which has a Unix socket and may not be ready.
     pub local: Option<LocalProcess>,
 }
 
-/// An engine that runs beside us and that we start ourselves.
+/// An engine process on this machine that we start ourselves.
 #[derive(Clone)]
 pub struct LocalProcess {
-    /// The Unix socket it listens on; the host of `base_url` means nothing then.
+    /// The Unix socket to connect to; the host of `base_url` is then ignored.
     pub socket: PathBuf,
-    /// Whether it can run a model of its own now; asked before each request.
+    /// Called before each request.
     pub readiness: Readiness,
 }
 
-/// Says that a model can be run, or why not yet.
+/// Returns an error, with a message for the caller, if a model cannot be run yet.
 pub type Readiness = Arc<dyn Fn(&str) -> Result<(), EngineError> + Send + Sync>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,30 +71,30 @@ pub enum Protocol {
     OpenAi(Quirks),
     Anthropic {
         thinking: Thinking,
-        /// Whether system prompts are marked as worth caching where callers mark nothing.
+        /// Marks system prompts for caching if the caller marks nothing.
         caches_system_prompt: bool,
     },
-    /// stable-diffusion.cpp's own.
+    /// stable-diffusion.cpp's own protocol.
     SdCpp,
     AceStep,
-    /// AUTOMATIC1111's web interface and its relatives.
+    /// AUTOMATIC1111's web UI and compatible servers.
     A1111,
     ComfyUi,
     Fal,
     WhisperCpp,
 }
 
-/// What a model makes that is fetched later.
+/// The kind of media that a model makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaWork {
     Music,
     Video,
 }
 
-/// How many requests may be at a provider, and how many may wait to be.
+/// Limits of concurrent and queued requests at a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Concurrency {
-    /// No number means no bound.
+    /// `None`: unlimited.
     pub requests_max: Option<usize>,
     pub queue_max: usize,
     pub queue_wait_max: Duration,
@@ -106,7 +106,7 @@ impl Default for Concurrency {
     }
 }
 
-/// Why a provider cannot be used as it is configured.
+/// Errors in a provider's configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     #[error("provider {id}: base_url {base_url:?} is not an http or https URL")]
@@ -123,7 +123,7 @@ pub enum SetupError {
     Client { id: String, cause: outbound::SetupError },
 }
 
-/// One provider, ready for requests. Its models share the connections and the places.
+/// One provider, ready for requests. Its models share connections and concurrency limits.
 pub struct Upstream {
     id: String,
     protocol: Protocol,
@@ -164,8 +164,8 @@ impl Upstream {
         &self.id
     }
 
-    /// An engine for one of its chat models. `completion_tokens_max` is the length of answers
-    /// whose caller names none, for protocols that demand one.
+    /// Creates the engine of a chat model. `completion_tokens_max` is used for protocols that
+    /// require a limit if the caller gives none.
     pub fn chat(
         &self,
         model: &str,
@@ -198,7 +198,7 @@ impl Upstream {
         })
     }
 
-    /// An engine for one of its embedding models.
+    /// Creates the engine of an embedding model.
     pub fn embeddings(&self, model: &str) -> Result<Arc<dyn EmbeddingEngine>, SetupError> {
         match self.protocol {
             Protocol::OpenAi(_) => Ok(Arc::new(OpenAiEmbeddings {
@@ -210,7 +210,7 @@ impl Upstream {
         }
     }
 
-    /// An engine for one of its speech models.
+    /// Creates the engine of a speech model.
     pub fn speech(&self, model: &str) -> Result<Arc<dyn SpeechEngine>, SetupError> {
         match self.protocol {
             Protocol::OpenAi(quirks) => Ok(Arc::new(OpenAiSpeech {
@@ -223,7 +223,7 @@ impl Upstream {
         }
     }
 
-    /// An engine for one of its transcription models.
+    /// Creates the engine of a transcription model.
     pub fn transcription(&self, model: &str) -> Result<Arc<dyn TranscriptionEngine>, SetupError> {
         match self.protocol {
             Protocol::OpenAi(_) => Ok(Arc::new(OpenAiTranscription {
@@ -237,8 +237,8 @@ impl Upstream {
         }
     }
 
-    /// An engine for one of its models of music or videos; none if its protocol has no such work.
-    /// `workflow` is what a model of ComfyUI consists of.
+    /// Creates the engine of a music or video model; `None` if the protocol has no such work.
+    /// `workflow` is required for ComfyUI.
     pub fn media(
         &self,
         model: &str,
@@ -282,8 +282,7 @@ impl Upstream {
         }
     }
 
-    /// An engine for one of its models that make, change or enlarge pictures. `workflow` is what a
-    /// model of ComfyUI consists of.
+    /// Creates the engine of an image model. `workflow` is required for ComfyUI.
     pub fn images(
         &self,
         model: &str,
@@ -328,7 +327,7 @@ impl Upstream {
         })
     }
 
-    /// What looks at pictures before they are shown; only the built-in engine has it.
+    /// Creates the image classifier; only the built-in engine has one.
     pub fn judge(&self, model: &str) -> Result<Arc<dyn PictureJudge>, SetupError> {
         match self.protocol {
             Protocol::OpenAi(quirks) if quirks.has_picture_tools => Ok(Arc::new(BuiltInJudge {
@@ -339,7 +338,7 @@ impl Upstream {
         }
     }
 
-    /// What proves that one of its models runs in an enclave.
+    /// Creates the engine that returns attestation reports of a model.
     pub fn attested(&self, model: &str) -> Result<Arc<dyn AttestedEngine>, SetupError> {
         match self.protocol {
             Protocol::OpenAi(_) => Ok(Arc::new(OpenAiAttested {
@@ -352,7 +351,7 @@ impl Upstream {
         }
     }
 
-    /// What is told of an answer that one of its models gave.
+    /// The provider information that accompanies an answer.
     pub(crate) fn served(&self, model: &str) -> Served {
         Served {
             provider: self.id.as_str().into(),
@@ -388,7 +387,7 @@ impl Upstream {
         workflow.cloned().ok_or_else(|| SetupError::NoWorkflow { id: self.id.clone() })
     }
 
-    /// Where fal takes requests for a model; none if its name cannot stand in an address.
+    /// The endpoint where fal accepts requests for a model; `None` if the id is not safe in a URL.
     fn queue_of(&self, model: &str) -> Option<Endpoint> {
         let path = format!("{}/{model}", self.base.path().trim_end_matches('/'));
         let is_plain = |it: char| it.is_ascii_alphanumeric() || "/-_.".contains(it);
@@ -411,7 +410,7 @@ fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {
         let wrong = || SetupError::Header { id: settings.id.clone(), name: name.to_owned() };
         let header = HeaderName::try_from(name).map_err(|_| wrong())?;
         let mut value = HeaderValue::try_from(value).map_err(|_| wrong())?;
-        // Any of them may be a credential; none is worth printing.
+        // Any header may be a credential, so none is printed.
         value.set_sensitive(true);
         headers.insert(header, value);
         Ok(())
@@ -432,8 +431,8 @@ fn headers(settings: &UpstreamSettings) -> Result<HeaderMap, SetupError> {
     Ok(headers)
 }
 
-/// Uvicorn, under vLLM and many others, closes a connection that was idle for 5 s. One that it
-/// closes while we send looks like a failure in the middle of the work, so we leave first.
+/// Uvicorn, used by vLLM and many others, closes connections after 5 s idle. If that happens while
+/// we send, it looks like a failure during the work, so we close first.
 const IDLE_MAX: Duration = Duration::from_secs(4);
 
 fn reach(settings: &UpstreamSettings) -> Reach {

@@ -1,4 +1,4 @@
-//! whisper.cpp's server: a form goes out, JSON in OpenAI's shapes comes back.
+//! whisper.cpp's server: the request is a form, the response JSON in OpenAI's formats.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use outbound::{Content, FormFile};
 use crate::openai::read_transcript;
 use crate::transport::Endpoint;
 
-/// One server, which has one model.
+/// One server with one model.
 pub(crate) struct WhisperCpp {
     pub(crate) inference: Endpoint,
 }
@@ -25,7 +25,7 @@ impl TranscriptionEngine for WhisperCpp {
             let (mime, bytes) = (request.kind.mime, request.sound.clone());
             let form = Content::form(&fields, FormFile { name: &name, mime, bytes });
             let transcript = read_transcript(&self.inference.ask_with(form).await?)?;
-            // It begins each text with a space.
+            // The server starts each text with a space.
             let text = transcript.text.trim().to_owned();
             Ok(Transcript { text, ..transcript })
         })
@@ -35,7 +35,7 @@ impl TranscriptionEngine for WhisperCpp {
 pub(crate) fn fields(request: &TranscriptionRequest) -> Vec<(&'static str, String)> {
     let format = if request.times.any() { "verbose_json" } else { "json" };
     let mut fields = vec![("response_format", format.to_owned())];
-    // Where nothing is said it takes everything for English.
+    // Without a language the server assumes English.
     let language = request.language.clone().unwrap_or_else(|| "auto".to_owned());
     fields.push(("language", language));
     fields.extend(request.hint.clone().map(|it| ("prompt", it)));

@@ -1,4 +1,4 @@
-//! A whole answer as a stream with one chunk, for upstreams that do not stream.
+//! Converts a complete answer to a stream with one chunk, for upstreams that do not stream.
 
 use engine::{ChatAnswer, ChatChunk, ChatEvent, ChatStream, Choice, ChoiceDelta, ToolCallDelta};
 use futures_util::stream;

@@ -1,4 +1,4 @@
-//! Every committed seed of the fuzz targets, without a fuzzer; and bytes near them.
+//! Tests every committed seed of the fuzz targets, and mutations of them, without a fuzzer.
 
 mod properties;
 

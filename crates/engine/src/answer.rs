@@ -1,18 +1,18 @@
-//! A chat's whole answer.
+//! A complete, non-streamed chat completion.
 
 use serde_json::value::RawValue;
 
 use crate::{FinishReason, Served, ToolCall, Usage};
 
-/// All choices of one chat, with the tokens they took when the engine said so.
+/// All choices of one completion, with token usage if the engine reported it.
 #[derive(Debug, Clone)]
 pub struct ChatAnswer {
-    /// Who answered, if there were several to choose from.
+    /// The provider that served the request; set by pools only.
     pub served: Option<Served>,
-    /// The upstream's own name for this answer.
+    /// The upstream's own id of this completion.
     pub upstream_id: Option<String>,
     pub choices: Vec<Choice>,
-    /// The probabilities of the prompt's tokens, where the engine gave them.
+    /// Log probabilities of the prompt's tokens, as the engine returned them.
     pub prompt_logprobs: Option<Box<RawValue>>,
     pub usage: Option<Usage>,
 }
@@ -21,12 +21,13 @@ pub struct ChatAnswer {
 pub struct Choice {
     pub index: u32,
     pub content: Option<String>,
-    /// The content as a string of JSON, where the engine wrote one.
+    /// `content` as the engine's raw JSON string, if it can be forwarded unchanged.
     pub verbatim: Option<Box<RawValue>>,
     pub reasoning: Option<String>,
     pub refusal: Option<String>,
     pub tool_calls: Vec<ToolCall>,
-    /// An array of signed or encrypted thoughts, to be sent back with the next request.
+    /// Array of signed or encrypted reasoning blocks, which the caller sends back with the next
+    /// request.
     pub reasoning_details: Option<Box<RawValue>>,
     pub thought_signature: Option<String>,
     pub logprobs: Option<Box<RawValue>>,
@@ -34,7 +35,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Every text the model wrote: what a meter counts when the engine does not.
+    /// All generated texts, for counting tokens when the engine reports no usage.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let calls =
             self.tool_calls.iter().flat_map(|call| [call.name.as_str(), call.arguments.as_str()]);

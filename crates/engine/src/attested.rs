@@ -1,64 +1,64 @@
-//! Engines that run in sealed hardware and can prove it.
+//! Engines that run in a trusted execution environment (enclave) and can prove it.
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::EngineError;
 
-/// The keys of a conversation that only the caller and the model's enclave can read. The texts of
-/// its messages are then ciphertext in hexadecimal.
+/// The public keys of an end-to-end encrypted chat, readable only by the caller and the model's
+/// enclave. Message texts are then ciphertext in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
-    /// The caller's public key, for which answers are encrypted.
+    /// The caller's public key; the enclave encrypts answers with it.
     pub client_key: String,
-    /// The enclave's public key, for which the messages were encrypted.
+    /// The enclave's public key; the caller encrypted the messages with it.
     pub model_key: String,
 }
 
-/// What a sealed text has beside its plain one: a public key, a nonce and a tag.
+/// Bytes that encryption adds to a text: public key (65), nonce (12) and tag (16).
 pub const SEAL_BYTES: usize = 65 + 12 + 16;
 
-/// How many bytes a sealed text has when it is opened.
+/// Returns the plaintext length, in bytes, of a sealed text given in hexadecimal.
 pub fn plain_bytes(sealed: &str) -> usize {
     (sealed.len() / 2).saturating_sub(SEAL_BYTES)
 }
 
-/// What an enclave says about itself.
+/// An enclave's attestation report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attestation {
-    /// The provider that was asked, and its name for the model.
+    /// The id of the provider that returned the report.
     pub provider: String,
     pub model: String,
-    /// The address of the key that signs answers.
+    /// The address of the key that signs completions.
     pub signing_address: String,
-    /// The key that messages are encrypted for.
+    /// The public key with which messages are encrypted.
     pub signing_key: Option<String>,
-    /// In hexadecimal.
+    /// The Intel TDX quote, in hexadecimal.
     pub intel_quote: String,
     pub nvidia_payload: Option<Value>,
-    /// The nonce that the enclave says it used.
+    /// The nonce in the enclave's report.
     pub nonce: Option<String>,
-    /// How many enclaves answered for the model.
+    /// The number of enclaves that returned a report for the model.
     pub enclaves: usize,
 }
 
-/// An enclave's signature under one exchange.
+/// An enclave's signature of one request and its completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExchangeSignature {
     pub provider: String,
     pub model: String,
-    /// The digests of the request and of the answer, as they passed between us and the enclave.
+    /// The hashes of the request and response bodies as exchanged with the enclave.
     pub text: String,
     pub signature: String,
     pub signing_address: String,
 }
 
-/// Something that can prove what runs one model.
+/// Returns proofs of the hardware and software that run one model.
 pub trait AttestedEngine: Send + Sync {
-    /// Asks for a proof that holds this nonce, 64 hexadecimal digits.
+    /// Requests an attestation report that contains `nonce` (64 hexadecimal digits).
     fn attest<'a>(&'a self, nonce: &'a str) -> BoxFuture<'a, Result<Attestation, EngineError>>;
 
-    /// Asks for the signature under an answer, by the upstream's own name for it.
+    /// Requests the signature of a completion by its upstream id.
     fn signature<'a>(
         &'a self,
         upstream_id: &'a str,

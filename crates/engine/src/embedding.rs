@@ -1,19 +1,19 @@
-//! Texts in, vectors out.
+//! Embedding requests and responses.
 
 use crate::Usage;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingRequest {
     pub input: EmbeddingInput,
-    /// The length each vector should have, for models that can shorten theirs.
+    /// The wanted vector length, for models that can shorten their vectors.
     pub dimensions: Option<u32>,
 }
 
-/// What to embed: one vector per entry, in the same order.
+/// Inputs to embed: one vector per entry, in the same order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmbeddingInput {
     Texts(Vec<String>),
-    /// Texts the caller has already split into the model's own tokens.
+    /// Inputs that the caller has already tokenized with the model's vocabulary.
     Tokens(Vec<Vec<u32>>),
 }
 
@@ -30,7 +30,7 @@ impl EmbeddingInput {
     }
 }
 
-/// One vector per entry, in the order asked, all of the same length.
+/// One vector per entry, in input order, all of the same length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmbeddingAnswer {
     pub vectors: Vec<Vec<f32>>,

@@ -11,37 +11,37 @@ use crate::{
     Transcript, TranscriptionRequest, UpscaleRequest, VoiceSample,
 };
 
-/// The events of one answer as they are produced.
+/// The events of one completion as they are produced.
 ///
-/// It ends with `None` only after every choice has finished; an answer that breaks off ends with
-/// an error instead, so a short answer cannot be taken for a whole one. Nothing follows an error.
-/// Dropping the stream stops the work.
+/// The stream ends with `None` only after every choice has finished. An interrupted completion ends
+/// with an error, so a truncated one cannot be mistaken for a complete one. Nothing follows an
+/// error. Dropping the stream cancels the work.
 pub type ChatStream = BoxStream<'static, Result<ChatEvent, EngineError>>;
 
-/// Something that answers chats with one model.
+/// Runs chat completions with one model.
 ///
-/// Requests are shared, because a pool may offer the same one to several engines. Dropping a
-/// returned future stops the work.
+/// Requests are shared because a pool may pass the same request to several engines. Dropping a
+/// returned future cancels the work.
 pub trait ChatEngine: Send + Sync {
-    /// The whole answer at once.
+    /// Returns the complete answer.
     fn answer(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatAnswer, EngineError>>;
 
-    /// The answer as it is produced. This resolves when the first event is there, so an error
-    /// here means that nothing was produced and another engine may still be asked.
+    /// Returns the answer as a stream. Resolves at the first event, so an error here means that
+    /// nothing was produced and another engine may still be tried.
     fn stream(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Result<ChatStream, EngineError>>;
 
-    /// The fields of a request that it cannot honour and leaves out, by their public names.
+    /// Names of the request fields that this engine does not support and leaves out.
     fn dropped(&self, _: &ChatRequest) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether it takes texts to go on with, beside conversations.
+    /// True if the engine supports text completion besides chat.
     fn continues_texts(&self) -> bool {
         true
     }
 }
 
-/// Something that turns texts into vectors with one model.
+/// Embeds texts with one model.
 pub trait EmbeddingEngine: Send + Sync {
     fn embed(
         &self,
@@ -49,20 +49,20 @@ pub trait EmbeddingEngine: Send + Sync {
     ) -> BoxFuture<'_, Result<EmbeddingAnswer, EngineError>>;
 }
 
-/// Something that speaks with one model.
+/// Synthesizes speech with one model.
 pub trait SpeechEngine: Send + Sync {
-    /// This resolves when the first bytes are there, so an error here means that nothing was
-    /// produced and another engine may still be asked.
+    /// Resolves at the first bytes, so an error here means that nothing was produced and another
+    /// engine may still be tried.
     fn speak(&self, request: Arc<SpeechRequest>)
     -> BoxFuture<'_, Result<SoundStream, EngineError>>;
 
-    /// Learns a voice from a recording, and gives the name under which it can speak from then on.
+    /// Clones a voice from a recording and returns the id to pass as `voice` from then on.
     fn clone_voice(&self, _: Arc<VoiceSample>) -> BoxFuture<'_, Result<String, EngineError>> {
         Box::pin(async { Err(unable("clone voices")) })
     }
 }
 
-/// Something that writes down what is said in a recording, with one model.
+/// Transcribes recordings with one model.
 pub trait TranscriptionEngine: Send + Sync {
     fn transcribe(
         &self,
@@ -70,12 +70,12 @@ pub trait TranscriptionEngine: Send + Sync {
     ) -> BoxFuture<'_, Result<Transcript, EngineError>>;
 }
 
-/// What one kind of work gives.
+/// The result of any image operation.
 pub type ImageFuture<'a> = BoxFuture<'a, Result<ImageAnswer, EngineError>>;
 
-/// Something that makes or changes pictures with one model.
+/// Generates or edits images with one model.
 ///
-/// Few engines can do all of it; what one cannot do it says when it is asked.
+/// The default of each method returns an error, because few engines support all of them.
 pub trait ImageEngine: Send + Sync {
     fn generate(&self, _: Arc<ImageRequest>) -> ImageFuture<'_> {
         Box::pin(async { Err(unable("make pictures")) })
@@ -93,25 +93,25 @@ pub trait ImageEngine: Send + Sync {
         Box::pin(async { Err(unable("remove backgrounds")) })
     }
 
-    /// Whether a picture that is to be made may have the style of others.
+    /// True if image generation accepts style references.
     fn takes_style_references(&self) -> bool {
         false
     }
 
-    /// Whether the engine itself stops, at no cost, when a returned future is dropped. Where it
-    /// goes on working, and charging, what it makes is better waited for.
+    /// True if dropping a returned future stops the engine at no cost. Otherwise the engine keeps
+    /// working and charging, so it is better to wait for the result.
     fn can_be_stopped(&self) -> bool {
         false
     }
 }
 
-/// Something that looks at pictures before they are shown.
+/// Classifies images before they are returned to the caller.
 pub trait PictureJudge: Send + Sync {
-    /// How likely a picture is for adults, from 0 to 1.
+    /// The probability, from 0 to 1, that an image has adult content.
     fn adult_score(&self, picture: Picture) -> BoxFuture<'_, Result<f64, EngineError>>;
 }
 
-/// An engine is asked for what its protocol has no words for: a matter of the configuration.
+/// Returns the error for an operation that the engine's protocol lacks: a configuration error.
 fn unable(work: &str) -> EngineError {
     EngineError::Misconfigured { cause: format!("its protocol has no way to {work}") }
 }

@@ -1,23 +1,23 @@
-//! How an engine fails: one variant for each thing that somebody does about it.
+//! Errors of engines: one variant per way in which callers of an engine react.
 
 use std::fmt;
 use std::time::Duration;
 
-/// `message`s are the engine's words to the caller and may be shown to him, and to nobody else: an
-/// engine may repeat the prompt in them, so that they are not part of what is logged. `cause`s are
-/// for the operator's log only, since they may tell how the service is built; they never hold what
-/// an engine wrote.
+/// A `message` is the engine's text for the caller. It may be shown to that caller only and is
+/// never logged, because an engine may quote the prompt in it. A `cause` is for the operator's log
+/// only, because it may reveal how the service is built; it never contains text that an engine
+/// wrote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
-    /// The request itself is at fault; asking elsewhere would not help.
+    /// The request is invalid; another engine would reject it too.
     #[error("the engine rejected the request")]
     Rejected { message: String },
 
-    /// The request lacks a field, by its public name, that this model's engine needs.
+    /// The request lacks a field (public name) that this model's engine requires.
     #[error("the request lacks `{field}`, which the engine needs")]
     FieldMissing { field: &'static str },
 
-    /// The prompt and the answer do not fit into the model's context.
+    /// Prompt and completion do not fit into the model's context window.
     #[error("the request does not fit the model's context")]
     ContextOverflow { message: String },
 
@@ -25,34 +25,34 @@ pub enum EngineError {
     #[error("the engine refused the content")]
     ContentPolicy { message: String },
 
-    /// The engine, or its queue, is full for now.
+    /// The engine or its queue is full.
     #[error("the engine is overloaded{}", in_seconds(*.retry_after))]
     Overloaded { retry_after: Option<Duration> },
 
-    /// It will do the work soon: it is starting, or still fetching what the model consists of.
+    /// The engine is starting or still downloading the model's files.
     #[error("the engine is not ready yet: {message}")]
     NotReady { message: String, retry_after: Duration },
 
-    /// No connection came about, so the engine never saw the request.
+    /// No connection could be established, so the engine never received the request.
     #[error("the engine cannot be reached: {cause}")]
     Unreachable { cause: String },
 
-    /// The engine took too long.
+    /// The engine exceeded a timeout.
     #[error("the engine timed out {phase}")]
     Timeout { phase: Phase },
 
-    /// The engine broke its protocol, broke off, or failed inside.
+    /// The engine violated its protocol, closed the connection early, or had an internal error.
     #[error("the engine gave a bad answer: {cause}")]
     BadAnswer { cause: String },
 
-    /// The engine refuses *us*: a wrong key, no credit there, a model it does not have.
+    /// The engine rejects our account: a wrong key, no credit, or an unknown model.
     #[error("the engine is misconfigured: {cause}")]
     Misconfigured { cause: String },
 }
 
 impl EngineError {
-    /// Another engine with the same model may do better. Only for requests that have produced
-    /// nothing yet.
+    /// True if another engine with the same model may succeed. Valid only while nothing has been
+    /// produced.
     pub fn may_fail_over(&self) -> bool {
         match self {
             EngineError::Rejected { .. }
@@ -68,16 +68,16 @@ impl EngineError {
         }
     }
 
-    /// The engine certainly never began, so asking it again cannot pay for the work twice.
+    /// True if the engine certainly never started, so a retry cannot be billed twice.
     pub fn may_ask_again(&self) -> bool {
         matches!(self, EngineError::Unreachable { .. })
     }
 }
 
-/// What an engine was waited for.
+/// The part of a response during which a timeout expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// A whole answer.
+    /// A complete, non-streamed answer.
     Answer,
     /// The first event of a stream.
     FirstEvent,

@@ -1,4 +1,4 @@
-//! What a streamed answer is made of.
+//! The events of a streamed chat completion.
 
 use std::sync::Arc;
 
@@ -7,52 +7,54 @@ use serde_json::{Map, Value};
 
 use crate::Usage;
 
-/// One step of a streamed answer.
+/// One event of a streamed completion.
 #[derive(Debug, Clone)]
 pub enum ChatEvent {
-    /// Who answers: the first event of a pool's stream, and of no other.
+    /// The serving provider: the first event of a pool's stream; other engines never send it.
     Served(Served),
-    /// The upstream's own name for this answer; at most once.
+    /// The upstream's own id of this completion; at most once.
     UpstreamId(String),
-    /// Some choices grew.
+    /// New content of one or more choices.
     Chunk(ChatChunk),
-    /// Tokens used so far, from engines that say so on the way. Each replaces the one before.
+    /// Tokens used so far, from engines that report usage during the stream. Each event replaces
+    /// the one before.
     Progress(Usage),
-    /// Tokens used in all: at most once, after the last chunk.
+    /// Total tokens used: at most once, after the last chunk.
     Usage(Usage),
 }
 
-/// The provider that answers, out of several that could have.
+/// The provider that a pool selected to serve the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {
     pub provider: Arc<str>,
-    /// The provider's own name for the model.
+    /// The provider's own id of the model.
     pub model: Arc<str>,
-    /// It charges for the whole answer even if nobody waits for it: the receiver should read
-    /// on to the usage instead of hanging up.
+    /// True if the provider bills the complete answer even after a disconnect: read on until the
+    /// usage instead of dropping the stream.
     pub bills_after_hangup: bool,
 }
 
-/// What was produced at one moment.
+/// Content that arrived in one event.
 #[derive(Debug, Clone, Default)]
 pub struct ChatChunk {
     pub deltas: Vec<ChoiceDelta>,
-    /// The array `choices` as an OpenAI client may read it, byte for byte, when the engine's own
-    /// words need no change: it can be copied to the caller instead of writing the deltas anew.
+    /// The raw `choices` array, if it needs no change to be valid for an OpenAI client. It can be
+    /// copied to the caller instead of encoding the deltas again.
     pub verbatim: Option<Box<RawValue>>,
 }
 
-/// What one choice gained. Empty strings mean that nothing of the kind came.
+/// New content of one choice. An empty string means no new content of that kind.
 #[derive(Debug, Clone, Default)]
 pub struct ChoiceDelta {
     pub index: u32,
-    /// The first delta of a choice, which names the role `assistant`.
+    /// True for the first delta of a choice, which carries the role `assistant`.
     pub opens: bool,
     pub content: String,
     pub reasoning: String,
     pub refusal: String,
     pub tool_calls: Vec<ToolCallDelta>,
-    /// An array of signed or encrypted thoughts, to be sent back with the next request.
+    /// Array of signed or encrypted reasoning blocks, which the caller sends back with the next
+    /// request.
     pub reasoning_details: Option<Box<RawValue>>,
     pub thought_signature: Option<String>,
     pub logprobs: Option<Box<RawValue>>,
@@ -60,7 +62,7 @@ pub struct ChoiceDelta {
 }
 
 impl ChoiceDelta {
-    /// Every text the model wrote here: what a meter counts when the engine does not.
+    /// All generated texts, for counting tokens when the engine reports no usage.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let calls =
             self.tool_calls.iter().flat_map(|call| [call.name.as_str(), call.arguments.as_str()]);
@@ -71,7 +73,7 @@ impl ChoiceDelta {
     }
 }
 
-/// A piece of a tool call; `id` and `name` come with its first piece only.
+/// A fragment of a tool call; only its first fragment has `id` and `name`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCallDelta {
     pub index: u32,
@@ -81,7 +83,7 @@ pub struct ToolCallDelta {
     pub extra: Map<String, Value>,
 }
 
-/// Why a choice ended: the five words that every client knows.
+/// The reason why a choice ended: the five values of the OpenAI API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishReason {
     Stop,

@@ -1,19 +1,19 @@
-//! What an engine is: requests, events, usage and failures, without HTTP.
+//! The engine interface: requests, events, usage and errors, without HTTP.
 //!
-//! An engine gets a request and reports what it produced and how many tokens that took. It never
-//! sees a caller, a price or a balance, so the same trait serves a local model, an upstream over
-//! HTTP, and several of them behind one pool.
+//! An engine receives a request and reports what it produced and how many tokens that took. It
+//! never sees a caller, a price or a balance, so the same trait serves a local model, an upstream
+//! over HTTP, and a pool of several upstreams.
 //!
-//! - [`ChatRequest`] with its [`Message`]s, [`Tool`]s and [`Sampling`]: what is asked.
-//! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: what comes back.
-//! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: the same for vectors.
+//! - [`ChatRequest`] with its [`Message`]s, [`Tool`]s and [`Sampling`]: chat input.
+//! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: chat output.
+//! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: embeddings.
 //! - [`ImageRequest`], [`EditRequest`], [`UpscaleRequest`], [`CutOutRequest`] and [`ImageAnswer`]:
-//!   for pictures; a [`PictureJudge`] looks at them before they are shown.
-//! - [`SpeechRequest`] and a [`SoundStream`], [`TranscriptionRequest`] and [`Transcript`]: for sound.
-//! - [`MediaEngine`]: music and videos, which are handed in and fetched later.
-//! - [`Usage`]: the tokens an engine says it used; [`TokenMeter`] counts when it does not say.
-//! - [`AttestedEngine`]: what engines in sealed hardware can do besides.
-//! - [`EngineError`]: the failures that somebody branches on.
+//!   images; a [`PictureJudge`] classifies them before they are returned.
+//! - [`SpeechRequest`] and a [`SoundStream`], [`TranscriptionRequest`] and [`Transcript`]: audio.
+//! - [`MediaEngine`]: music and videos, which are submitted, polled and downloaded.
+//! - [`Usage`]: the tokens that an engine reports; [`TokenMeter`] estimates them otherwise.
+//! - [`AttestedEngine`]: attestation reports and signatures of engines in enclaves.
+//! - [`EngineError`]: the failures that callers of an engine distinguish.
 
 mod answer;
 mod attested;

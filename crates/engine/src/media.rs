@@ -1,7 +1,7 @@
-//! Music and videos: work that is handed in, asked about, and fetched when it is done.
+//! Music and videos: work that is submitted, polled, and downloaded when it is done.
 //!
-//! The process that submits work may die before it is done. So what an engine needs to find it
-//! again is in a [`Ticket`], which is stored before the work is polled.
+//! The submitting process may die before the work is done. So everything an engine needs to find
+//! the work again is in a [`Ticket`], which is stored before the first poll.
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
 
-/// What is to be made.
+/// A request for music or a video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(
@@ -22,7 +22,7 @@ pub enum MediaRequest {
     Video(VideoRequest),
 }
 
-/// A piece of music.
+/// A request for a piece of music.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MusicRequest {
     pub prompt: String,
@@ -31,9 +31,9 @@ pub struct MusicRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<u64>,
     pub is_instrumental: bool,
-    /// The engine writes the lyrics, or improves them.
+    /// The engine writes or improves the lyrics.
     pub optimizes_lyrics: bool,
-    /// Its end leads into its beginning.
+    /// The end of the piece leads seamlessly into its beginning.
     pub is_loop: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voice: Option<String>,
@@ -41,19 +41,19 @@ pub struct MusicRequest {
     pub language: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
-    /// Such as `mp3`; the engine's own choice where there is none.
+    /// File format such as `mp3`; `None` uses the engine's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     pub seed: u64,
 }
 
-/// A video. Pictures, sounds and videos are data URLs or public addresses.
+/// A request for a video. Images, audio and videos are given as data URLs or public URLs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VideoRequest {
     pub prompt: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub negative_prompt: Option<String>,
-    /// None where the engine decides.
+    /// In seconds; `None` uses the engine's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,13 +86,13 @@ pub struct VideoRequest {
     pub keyframes: Vec<Keyframe>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reference_documents: Vec<String>,
-    /// What is done with the references: `auto`, `reference`, `edit` or `extend`.
+    /// The use of the references: `auto`, `reference`, `edit` or `extend`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reference_task: Option<String>,
     pub seed: u64,
 }
 
-/// Somebody or something that appears in a video.
+/// A person or object that appears in a video.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VideoElement {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,47 +103,47 @@ pub struct VideoElement {
     pub video: Option<String>,
 }
 
-/// A picture that one frame of a video shows.
+/// An image that one frame of a video shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Keyframe {
     pub image: String,
-    /// The number of the frame, of 24 a second.
+    /// The frame's index, at 24 frames per second.
     pub frame: u32,
 }
 
-/// What finds work again that was handed in: text of the engine's own.
+/// The engine's own reference to submitted work, used to find it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticket(pub String);
 
-/// How work stands that was handed in.
+/// The state of submitted work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     Running(Advance),
-    /// It can be fetched.
+    /// The result can be downloaded.
     Done,
-    /// It ended without a result, for a reason that may be shown to its caller.
+    /// Failed. The message may be shown to the caller.
     Failed {
         message: String,
     },
-    /// It ended without a result, and would again. The reason may be shown to its caller.
+    /// Failed, and a retry would fail again. The message may be shown to the caller.
     Rejected {
         message: String,
     },
-    /// The provider's policy forbids it.
+    /// The provider's content policy forbids the request.
     Refused(ContentRefusal),
-    /// The engine does not know it, or knows it no more.
+    /// The engine does not know the ticket, or no longer does.
     Lost,
 }
 
-/// How far work has come that is not done, as far as its engine says.
+/// Progress of unfinished work, as far as the engine reports it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Advance {
     pub percent: Option<u8>,
-    /// How many others the engine does first.
+    /// The number of jobs ahead in the engine's queue.
     pub ahead: Option<u64>,
 }
 
-/// Why a provider would not make something, and what it says to try instead.
+/// A provider's reason for refusing a request, with its suggestions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentRefusal {
     pub message: String,
@@ -151,22 +151,21 @@ pub struct ContentRefusal {
     pub recommended_model: Option<String>,
 }
 
-/// Something that was made. What it is is for its reader to see.
+/// A generated file. Its format is not declared: the reader detects it from the content.
 pub struct MediaFile {
-    /// Ends with `None` only when the file is whole.
+    /// Ends with `None` only when the file is complete.
     pub bytes: BoxStream<'static, Result<Bytes, EngineError>>,
 }
 
-/// Something that makes music or videos with one model.
+/// Makes music or videos with one model.
 pub trait MediaEngine: Send + Sync {
-    /// Refuses what the engine has no word for, before the work is queued.
+    /// Rejects requests that the engine's protocol cannot express, before the work is queued.
     fn check(&self, _: &MediaRequest) -> Result<(), EngineError> {
         Ok(())
     }
 
-    /// Hands the work in. `name` is the work's own, of letters, digits and hyphens; an engine that
-    /// [knows work by its name](MediaEngine::knows_names) takes the same work twice and does it
-    /// once.
+    /// Submits the work. `name` is an idempotency key of letters, digits and hyphens: an engine
+    /// that [knows work by its name](MediaEngine::knows_names) runs the same name only once.
     fn submit<'a>(
         &'a self,
         name: &'a str,
@@ -175,19 +174,19 @@ pub trait MediaEngine: Send + Sync {
 
     fn look<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<Progress, EngineError>>;
 
-    /// Only for work that is [done](Progress::Done).
+    /// Downloads the result. Only for work that is [done](Progress::Done).
     fn fetch<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<MediaFile, EngineError>>;
 
-    /// Asks the engine to stop. False if it cannot.
+    /// Asks the engine to cancel the work. False if it cannot.
     fn cancel<'a>(&'a self, ticket: &'a Ticket) -> BoxFuture<'a, Result<bool, EngineError>>;
 
-    /// Whether work that was handed in without an answer can be handed in again without being done
-    /// twice.
+    /// True if `name` makes `submit` idempotent, so that it can be retried when the response was
+    /// lost.
     fn knows_names(&self) -> bool {
         false
     }
 
-    /// Whether it fetches pictures and videos from addresses itself.
+    /// True if the engine downloads images and videos from URLs itself.
     fn takes_addresses(&self) -> bool {
         false
     }

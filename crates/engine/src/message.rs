@@ -1,9 +1,9 @@
-//! The turns of a chat, one variant per role, each holding only what that role may say.
+//! The messages of a chat: one variant per role, each with only the fields that the role allows.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// One turn.
+/// One message.
 #[derive(Debug, Clone)]
 pub enum Message {
     /// Instructions, from the roles `system` and `developer` alike.
@@ -16,17 +16,17 @@ pub enum Message {
         name: Option<String>,
     },
     Assistant(AssistantTurn),
-    /// What a called tool returned.
+    /// The result of a tool call.
     Tool {
         call_id: String,
         content: Content,
     },
-    /// No turn at all: a text to go on with as it stands, alone in its request.
+    /// Not a message: text to continue as it is. Always alone in its request.
     Prompt(Prompt),
 }
 
 impl Message {
-    /// What the turn says, if it says anything.
+    /// The message's content, if any.
     fn content(&self) -> Option<&Content> {
         match self {
             Message::System { content, .. }
@@ -38,7 +38,7 @@ impl Message {
     }
 }
 
-/// Whether any part of a conversation is marked as worth caching.
+/// True if any part has a cache marker.
 pub fn marks_cache(messages: &[Message]) -> bool {
     messages.iter().filter_map(Message::content).any(|content| match content {
         Content::Text(_) => false,
@@ -46,7 +46,7 @@ pub fn marks_cache(messages: &[Message]) -> bool {
     })
 }
 
-/// Whether anybody marked a part to be cached for an hour.
+/// True if any part has a one-hour cache marker.
 pub fn marks_hour_cache(messages: &[Message]) -> bool {
     messages.iter().filter_map(Message::content).any(|content| match content {
         Content::Text(_) => false,
@@ -54,31 +54,31 @@ pub fn marks_hour_cache(messages: &[Message]) -> bool {
     })
 }
 
-/// Texts for the model to continue, each on its own and with no template around it.
+/// Texts for the model to continue, each independently and without a chat template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// At least one.
+    /// Never empty.
     pub texts: Vec<PromptText>,
-    /// What the continuation must lead to, for models that fill in the middle.
+    /// The text after the completion, for models that fill in the middle.
     pub suffix: Option<String>,
 }
 
-/// One text to continue.
+/// One text to continue, as text or tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptText {
     Text(String),
-    /// Of the model's own vocabulary.
+    /// Token ids of the model's own vocabulary.
     Tokens(Vec<u32>),
 }
 
-/// A turn of text, or of parts. Kept apart because many engines take a plain string only.
+/// Content as plain text or as parts. Distinguished because many engines accept only a string.
 #[derive(Debug, Clone)]
 pub enum Content {
     Text(String),
     Parts(Vec<Part>),
 }
 
-/// One piece of a turn, and whether the prompt up to here is worth caching.
+/// One part of a message. `cache` marks the end of a prompt prefix that is worth caching.
 #[derive(Debug, Clone)]
 pub struct Part {
     pub kind: PartKind,
@@ -88,12 +88,12 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PartKind {
     Text(String),
-    /// A data URL or a public one.
+    /// An image as a data URL or a public URL.
     Image {
         url: String,
         detail: Option<String>,
     },
-    /// Base64 in a container such as `wav` or `mp3`.
+    /// Audio as base64 in a container such as `wav` or `mp3`.
     Audio {
         data: String,
         format: String,
@@ -101,39 +101,39 @@ pub enum PartKind {
     Video {
         url: String,
     },
-    /// A PDF as a data URL, or whatever lies at a public one.
+    /// A PDF as a data URL, or a document at a public URL.
     Document {
         url: String,
         name: Option<String>,
     },
 }
 
-/// How long a cached prefix should live.
+/// The lifetime of a cached prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheControl {
     FiveMinutes,
     OneHour,
 }
 
-/// What the model said before, with what it needs to see again to go on.
+/// An earlier answer of the model, with the reasoning that it needs to continue.
 #[derive(Debug, Clone, Default)]
 pub struct AssistantTurn {
     pub content: Option<Content>,
     pub name: Option<String>,
     pub tool_calls: Vec<ToolCall>,
     pub reasoning: Option<String>,
-    /// An array of signed or encrypted thoughts, as the engine once gave it.
+    /// Array of signed or encrypted reasoning blocks, as an engine returned it before.
     pub reasoning_details: Option<Box<RawValue>>,
     pub thought_signature: Option<String>,
 }
 
-/// A call the model made.
+/// A tool call that the model made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     pub id: String,
     pub name: String,
-    /// JSON as the model wrote it, which may be broken.
+    /// JSON as the model wrote it; may be invalid.
     pub arguments: String,
-    /// Members some engines need to see again with the call.
+    /// Engine-specific members that must be sent back with the call.
     pub extra: Map<String, Value>,
 }

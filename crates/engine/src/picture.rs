@@ -1,4 +1,4 @@
-//! Words or pictures in, a picture out.
+//! Image requests and responses.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use bytes::Bytes;
 
 use crate::FileKind;
 
-/// A picture as a file that we have read and written ourselves.
+/// An image file that this service decoded and encoded again itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// Cloning them copies nothing.
+    /// Cloning is cheap: the bytes are shared.
     pub bytes: Bytes,
     pub kind: FileKind,
     pub size: PictureSize,
 }
 
-/// In pixels.
+/// Width and height in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureSize {
     pub width: u32,
@@ -28,17 +28,17 @@ impl PictureSize {
     }
 }
 
-/// How large a picture shall be, in every way in which an engine may want to hear it.
+/// The wanted image size, in every form that an engine may require.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     pub size: PictureSize,
-    /// For models that are asked for a ratio, such as `16:9`.
+    /// For models that take an aspect ratio, such as `16:9`.
     pub aspect_ratio: Option<String>,
-    /// For models that are asked for a tier, such as `2K`.
+    /// For models that take a resolution tier, such as `2K`.
     pub resolution: Option<String>,
 }
 
-/// A picture to be made.
+/// An image to generate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageRequest {
     pub prompt: String,
@@ -46,67 +46,67 @@ pub struct ImageRequest {
     pub frame: Frame,
     pub steps: Option<u32>,
     pub cfg_scale: Option<f64>,
-    /// The same seed and the same words make the same picture, where an engine can do that.
+    /// The same seed and prompt give the same image if the engine is deterministic.
     pub seed: i64,
     /// `low`, `medium` or `high`.
     pub quality: Option<&'static str>,
-    /// In percent, for models with adapters.
+    /// Strength of adapters (LoRA) in percent, for models that have them.
     pub adapter_strength: Option<u32>,
-    /// The model may look things up.
+    /// The model may search the web.
     pub web_search: bool,
-    /// Pictures whose style it shall have; only for engines that
-    /// [take them](crate::ImageEngine::takes_style_references).
+    /// Images whose style to apply; only for engines that [take
+    /// them](crate::ImageEngine::takes_style_references).
     pub style_references: Vec<StyleReference>,
 }
 
-/// A picture whose style another shall have.
+/// An image whose style is applied to the generated image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StyleReference {
     pub picture: Picture,
-    /// How much it counts, from 0.1 to 1.
+    /// Weight of the reference, from 0.1 to 1.
     pub strength: f64,
 }
 
-/// Pictures to be changed as a text says.
+/// Images to edit according to a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EditRequest {
     pub prompt: String,
-    /// The first is what is changed, the others are what it is changed with. Never empty.
+    /// The first image is edited, the others are references. Never empty.
     pub pictures: Vec<Picture>,
-    /// What is transparent in it may change; everything where there is none.
+    /// Transparent pixels of the mask may change. `None` allows all pixels to change.
     pub mask: Option<Picture>,
     pub frame: Frame,
     pub quality: Option<&'static str>,
     pub seed: i64,
 }
 
-/// A picture to be enlarged.
+/// An image to enlarge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpscaleRequest {
     pub picture: Picture,
-    /// From 1, which only improves it, to 4.
+    /// Factor from 1 (only enhances the image) to 4.
     pub scale: f64,
-    /// What the result shall measure.
+    /// The size of the result.
     pub size: PictureSize,
-    /// How much may be invented, from 0 to 1; nothing where it is absent.
+    /// Freedom to invent detail, from 0 to 1. `None`: no detail is invented.
     pub creativity: Option<f64>,
-    /// What to improve it towards.
+    /// Describes the wanted enhancement.
     pub prompt: Option<String>,
 }
 
-/// A picture whose background is to go.
+/// An image whose background is to be removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CutOutRequest {
     pub picture: Picture,
 }
 
-/// What an engine made.
+/// The image that an engine returned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImageAnswer {
-    /// The file as the engine wrote it. It has not been looked at.
+    /// The file as the engine encoded it, not yet validated.
     pub file: Bytes,
-    /// How long the request waited at the engine before it was begun, if the engine tells.
+    /// Time in the engine's queue, if the engine reports it.
     pub waited: Option<Duration>,
-    /// Whether the engine's own classifier found something for adults, if it has one.
+    /// Result of the engine's own adult-content classifier, if it has one.
     pub is_adult: Option<bool>,
 }

@@ -1,24 +1,24 @@
-//! What a chat asks of an engine.
+//! Chat requests.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::{Message, Prompt, Seal};
 
-/// One chat, already checked against the model's abilities. The model itself is not named here:
-/// an engine answers with one model and knows how its upstream calls it.
+/// One chat request, already checked against the model's capabilities. The model is not named: an
+/// engine runs one model and knows its upstream's id.
 #[derive(Debug, Clone, Default)]
 pub struct ChatRequest {
     pub messages: Vec<Message>,
-    /// The most tokens each choice may have, reasoning included.
+    /// Maximum completion tokens per choice, including reasoning.
     pub completion_tokens_max: Option<u64>,
-    /// The caller did not name that bound, and after a long prompt the context may have less room
-    /// than it. An engine that would refuse the request for that is not told of the bound.
+    /// True if `completion_tokens_max` is our default and may exceed the context left after a long
+    /// prompt. The field is then not sent to engines that would reject the request for it.
     pub may_exceed_context: bool,
     pub sampling: Sampling,
     pub stop: Vec<String>,
     pub stop_token_ids: Vec<u32>,
-    /// How many answers to give; none asked means one.
+    /// Choices per prompt. Default: 1.
     pub choices: Option<u32>,
     pub logprobs: Option<Logprobs>,
     pub tools: Vec<Tool>,
@@ -26,40 +26,40 @@ pub struct ChatRequest {
     pub parallel_tool_calls: Option<bool>,
     pub response_format: ResponseFormat,
     pub reasoning: Reasoning,
-    /// How wordy the answer should be: `low`, `medium`, `high`.
+    /// Verbosity of the answer: `low`, `medium` or `high`.
     pub verbosity: Option<String>,
-    /// Requests with the same key are likely to share a prefix.
+    /// Requests with the same key likely share a prompt prefix.
     pub prompt_cache_key: Option<String>,
-    /// How long the prefix should stay cached, such as `24h`.
+    /// Lifetime of the cached prefix, such as `24h`.
     pub prompt_cache_retention: Option<String>,
-    /// The provider searches X for the answer, where it can.
+    /// Lets the provider search X, if it can.
     pub x_search: Option<XSearch>,
-    /// The messages are encrypted for the model's enclave.
+    /// Set if the messages are encrypted for the model's enclave.
     pub seal: Option<Seal>,
-    /// Fields that the caller sent and this model has no use for: told beside the answer.
+    /// Fields that the caller sent and this model ignores; listed in the response.
     pub dropped: Vec<String>,
-    /// Fields that mean nothing to us, for upstreams that know them.
+    /// Unknown fields, forwarded to upstreams that may know them.
     pub rest: Map<String, Value>,
 }
 
 impl ChatRequest {
-    /// How many answers to each prompt are asked for, at least one.
+    /// Choices requested per prompt, at least 1.
     pub fn choices_wanted(&self) -> u32 {
         self.choices.unwrap_or(1).max(1)
     }
 
-    /// How many prompts there are: a conversation is one.
+    /// The number of prompts; a chat counts as 1.
     pub fn prompts(&self) -> u32 {
         let texts = self.prompt().map_or(1, |prompt| prompt.texts.len());
         u32::try_from(texts).unwrap_or(u32::MAX).max(1)
     }
 
-    /// How many answers are asked for altogether.
+    /// Choices requested over all prompts.
     pub fn choices_total(&self) -> u32 {
         self.choices_wanted().saturating_mul(self.prompts())
     }
 
-    /// The texts to go on with, if this is no conversation.
+    /// The texts to continue, if this is a text completion.
     pub fn prompt(&self) -> Option<&Prompt> {
         match self.messages.as_slice() {
             [Message::Prompt(prompt)] => Some(prompt),
@@ -68,7 +68,7 @@ impl ChatRequest {
     }
 }
 
-/// Which posts a search of X looks at; all, where nothing is said.
+/// Filters for a search of posts on X. An empty filter matches all posts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct XSearch {
     pub handles: Vec<String>,
@@ -78,7 +78,7 @@ pub struct XSearch {
     pub to_date: Option<String>,
 }
 
-/// How the next token is drawn; `None` leaves it to the model.
+/// Sampling parameters; `None` uses the model's default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sampling {
     pub temperature: Option<f64>,
@@ -93,7 +93,7 @@ pub struct Sampling {
     pub seed: Option<i64>,
 }
 
-/// Asks for the probability of each token drawn, and of the `top` others.
+/// Requests the log probability of each generated token and of its `top` alternatives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Logprobs {
     pub top: Option<u32>,
@@ -104,12 +104,12 @@ pub struct Logprobs {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
-    /// The JSON schema of its arguments, kept as the caller wrote it.
+    /// The JSON schema of the arguments, as the caller wrote it.
     pub parameters: Option<Box<RawValue>>,
     pub strict: Option<bool>,
 }
 
-/// Whether and what the model must call.
+/// Constraint on the model's tool calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolChoice {
     Auto,
@@ -118,34 +118,34 @@ pub enum ToolChoice {
     Function(String),
 }
 
-/// The form of the answer's text.
+/// The output format of the answer's text.
 #[derive(Debug, Clone, Default)]
 pub enum ResponseFormat {
     #[default]
     Text,
     /// Any JSON object.
     JsonObject,
-    /// JSON that fits a schema, kept as the caller wrote it.
+    /// JSON that conforms to a schema, kept as the caller wrote it.
     JsonSchema { name: String, schema: Box<RawValue>, strict: Option<bool> },
 }
 
-/// How much the model thinks before it answers; all `None` leaves it to the model.
+/// Reasoning parameters; `None` uses the model's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reasoning {
     pub effort: Option<Effort>,
-    /// How the thinking is summed up: `auto`, `concise`, `detailed`.
+    /// Detail of the reasoning summary: `auto`, `concise` or `detailed`.
     pub summary: Option<String>,
     pub enabled: Option<bool>,
 }
 
 impl Reasoning {
-    /// The caller asked for no thinking at all, in either of the two ways.
+    /// True if the caller disabled reasoning, by `enabled` or by `effort`.
     pub fn is_off(&self) -> bool {
         self.enabled == Some(false) || self.effort == Some(Effort::None)
     }
 }
 
-/// Steps of thinking, from none to as much as the model can.
+/// Levels of reasoning effort, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
     None,
@@ -158,7 +158,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The word for it on every wire that has one.
+    /// The value on the wire, the same in every protocol that has one.
     pub const fn word(self) -> &'static str {
         match self {
             Effort::None => "none",

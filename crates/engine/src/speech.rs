@@ -1,48 +1,48 @@
-//! Text in, sound out.
+//! Text-to-speech requests and the audio stream.
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
 use crate::{EngineError, FileKind};
 
-/// What to say, and how.
+/// A text to speak, with its voice and format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeechRequest {
     pub input: String,
-    /// The engine's own choice where there is none.
+    /// `None` uses the engine's default voice.
     pub voice: Option<String>,
     pub format: SoundFormat,
-    /// Times as fast as the voice speaks by itself.
+    /// Factor relative to the voice's normal speed.
     pub speed: Option<f64>,
-    /// A language's name or code. An engine that does not know it goes by the text.
+    /// A language name or code. An engine that does not know it detects the language from the text.
     pub language: Option<String>,
-    /// The manner of speaking, in words.
+    /// Instructions for the speaking style.
     pub style: Option<String>,
     pub temperature: Option<f64>,
     pub top_p: Option<f64>,
 }
 
-/// A recording of a voice that is to be learned.
+/// A recording from which to clone a voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoiceSample {
-    /// The file as it was sent; cloning it copies nothing.
+    /// The file as it was uploaded. Cloning is cheap: the bytes are shared.
     pub sound: Bytes,
     pub kind: FileKind,
-    /// What the engine shall call the voice in its own lists.
+    /// The label of the voice in the engine's own lists.
     pub name: String,
 }
 
-/// How sound is written down.
+/// Audio file formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SoundFormat {
     Mp3,
-    /// In Ogg pages.
+    /// Opus in Ogg pages.
     Opus,
-    /// In ADTS frames.
+    /// AAC in ADTS frames.
     Aac,
     Flac,
     Wav,
-    /// Samples of 16 bits, least byte first, one channel, without any header.
+    /// 16-bit little-endian samples, one channel, no header.
     Pcm,
 }
 
@@ -68,8 +68,8 @@ impl SoundFormat {
     }
 }
 
-/// The bytes of one recording as they are made.
+/// The bytes of one audio file as they are produced.
 ///
-/// It ends with `None` only when the recording is whole; one that breaks off ends with an error.
-/// Nothing follows an error. Dropping the stream stops the work.
+/// The stream ends with `None` only when the file is complete; an interrupted one ends with an
+/// error. Nothing follows an error. Dropping the stream cancels the work.
 pub type SoundStream = BoxStream<'static, Result<Bytes, EngineError>>;

@@ -1,37 +1,38 @@
-//! Counts tokens for engines that do not say how many they used.
+//! Estimates token counts for engines that do not report usage.
 //!
-//! This is an estimate by kinds of characters, not a tokenizer. The weights were fitted to the
-//! o200k and cl100k vocabularies over 900 pieces of 3 kB. On those pieces the error in total, and
-//! of four pieces in five, is: English prose, Markdown, JSON, Rust and Python 3 % and 10 %; German,
-//! French, Spanish and Polish 9 % and 18 %; Chinese and Japanese 12 % and 18 %; Russian 20 % and
-//! 36 %. Random base64 is counted a quarter too low, hexadecimal a fifth too high. The scripts from
-//! Hebrew to Thai, and Korean, follow a rule of thumb and were not measured.
+//! The estimate uses character classes, not a tokenizer. The weights were fitted to the o200k and
+//! cl100k vocabularies over 900 texts of 3 kB each. Error of the total count, and maximum error of
+//! 80 % of the texts: English prose, Markdown, JSON, Rust and Python 3 % and 10 %; German, French,
+//! Spanish and Polish 9 % and 18 %; Chinese and Japanese 12 % and 18 %; Russian 20 % and 36 %.
+//! Random base64 is estimated 25 % too low, hexadecimal 20 % too high. The scripts from Hebrew to
+//! Thai, and Korean, use a rule of thumb and were not measured.
 //!
-//! The exact vocabularies were weighed against it: as a library they add 50 MB to the binary, and
-//! they are exact for OpenAI's models only.
+//! The exact vocabularies were considered: as a library they add 50 MB to the binary, and they are
+//! exact for OpenAI's models only.
 
 use crate::{
     ChatRequest, Content, Message, Part, PartKind, PromptText, ResponseFormat, plain_bytes,
 };
 
-/// Counts a text that comes in pieces: how it is cut changes nothing.
+/// Estimates the tokens of a text that is pushed in fragments; fragment boundaries do not change
+/// the result.
 #[derive(Debug, Clone, Default)]
 pub struct TokenMeter {
     thousandths: u64,
     last: Kind,
-    /// Letters of the word that is being read.
+    /// Letters of the current word so far.
     letters: u64,
     is_sealed: bool,
 }
 
-/// Tokens of one text: zero only if it is empty.
+/// Estimated tokens of one text; zero only if it is empty.
 pub fn text_tokens(text: &str) -> u64 {
     let mut meter = TokenMeter::default();
     meter.push(text);
     meter.tokens()
 }
 
-/// Tokens of a whole prompt: its texts, its tools, and flat amounts for what is not text.
+/// Estimated tokens of a prompt: its texts and tools, with flat amounts for other content.
 pub fn prompt_tokens(request: &ChatRequest) -> u64 {
     let mut meter = TokenMeter::of(request);
     for message in &request.messages {
@@ -50,26 +51,28 @@ pub fn prompt_tokens(request: &ChatRequest) -> u64 {
     meter.tokens()
 }
 
-/// What can be told of a text from its length alone, on the safe side of the usual four.
+/// Bytes of plaintext per token, where only the length is known. Lower than the usual 4 so as not
+/// to underestimate.
 const SEALED_BYTES_PER_TOKEN: u64 = 3;
-/// What a template writes around each message.
+/// Tokens that a chat template adds per message.
 const MESSAGE_TOKENS: u64 = 4;
-/// Vision models spend from 85 on a thumbnail to about 1,600 on a large picture.
+/// Tokens per image: vision models use 85 for a thumbnail to about 1,600 for a large image.
 const IMAGE_TOKENS: u64 = 1_024;
-/// A minute of video at one low-resolution frame a second.
+/// Tokens per video: one minute at one low-resolution frame per second.
 const VIDEO_TOKENS: u64 = 16_384;
-/// Ten tokens a second of speech, at 128 kbit/s and in base64.
+/// Bytes of base64 per token: 10 tokens per second of speech at 128 kbit/s.
 const AUDIO_BYTES_PER_TOKEN: u64 = 2_048;
 
-/// A page takes 1,500 to 3,000 and, as text, some tens of kilobytes of base64.
+/// Bytes of base64 per token: a page has 1,500 to 3,000 tokens and some tens of kilobytes.
 const DOCUMENT_BYTES_PER_TOKEN: u64 = 16;
-/// A few pages: all that is known of a document at an address.
+/// A few pages; used alone if only the document's URL is known.
 const DOCUMENT_TOKENS_MIN: u64 = 4_096;
-/// Scans are large and have few pages; more than this fits into few contexts.
+/// Limits the estimate for scans, which are large but have few pages. Few context windows hold
+/// more.
 const DOCUMENT_TOKENS_MAX: u64 = 65_536;
 
 impl TokenMeter {
-    /// For the texts of one request and of its answer, which may be encrypted.
+    /// Creates a meter for the texts of one request and its answer, which may be encrypted.
     pub fn of(request: &ChatRequest) -> TokenMeter {
         TokenMeter { is_sealed: request.seal.is_some(), ..TokenMeter::default() }
     }
@@ -87,7 +90,7 @@ impl TokenMeter {
         }
     }
 
-    /// Zero only if nothing was pushed.
+    /// The estimate so far; zero only if nothing was pushed.
     pub fn tokens(&self) -> u64 {
         self.thousandths.div_ceil(1000)
     }
@@ -104,9 +107,8 @@ impl TokenMeter {
         self.last = kind;
     }
 
-    /// The same for text that is all ASCII, which most is. Where words end cannot be foreseen, so
-    /// nothing here depends on it but what is looked up and added: with a decision for each
-    /// character this took a tenth of all the time of a chat.
+    /// Processes pure ASCII, the common case. Branch-free with table lookups, because word ends are
+    /// unpredictable: with a branch per character this took 10 % of the total time of a chat.
     fn push_ascii(&mut self, text: &[u8]) {
         let (mut last, mut letters, mut added) = (self.last, self.letters, 0);
         for byte in text {
@@ -121,10 +123,10 @@ impl TokenMeter {
     }
 }
 
-/// Words up to this length are mostly one token.
+/// Letters of a word that usually form one token.
 const LETTERS_IN_ONE_TOKEN: u64 = 6;
 
-/// Thousandths for each further letter of a longer word.
+/// Thousandths of a token for each further letter of a longer word.
 const TAIL: u64 = 338;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -143,7 +145,7 @@ enum Kind {
     Kana,
     Hangul,
     Other,
-    /// Before the first character.
+    /// The state before the first character.
     #[default]
     Start,
 }
@@ -165,7 +167,7 @@ const KINDS: [Kind; 14] = [
     Kind::Start,
 ];
 
-/// Thousandths of a token for a character, by what stands before it and by what it is.
+/// Thousandths of a token per character, by the class of the preceding character and its own.
 static WEIGHTS: [[u16; KINDS.len()]; KINDS.len()] = {
     let mut weights = [[0; KINDS.len()]; KINDS.len()];
     let mut before = 0;
@@ -185,7 +187,7 @@ const fn weight(before: Kind, kind: Kind) -> u16 {
     let start = if before.is_letter() { 0 } else { 712 };
     match kind {
         Kind::Lower => start,
-        // A hump in the middle of a name begins a token more often than not.
+        // A capital inside a name (camel case) usually starts a token.
         Kind::Upper => start + if before.is_letter() { 210 } else { 0 },
         Kind::Accented => start + 2_238,
         Kind::Cyrillic => start + 184,
@@ -194,7 +196,8 @@ const fn weight(before: Kind, kind: Kind) -> u16 {
         Kind::Punctuation if repeats => 50,
         Kind::Punctuation => 857,
         Kind::Space if repeats => 15,
-        // One space goes with the word that follows; a word of nothing else is still a token.
+        // A single space belongs to the following word's token. Not 0, so that a text of spaces
+        // only counts as a token.
         Kind::Space => 1,
         Kind::Newline if repeats => 50,
         Kind::Newline => 1_269,
@@ -207,7 +210,7 @@ const fn weight(before: Kind, kind: Kind) -> u16 {
     }
 }
 
-/// All bits where a word goes on, and none where it ends.
+/// All bits set for letters, which continue a word; zero for the other classes.
 static IF_LETTER: [u64; KINDS.len()] = {
     let mut masks = [0; KINDS.len()];
     let mut kind = 0;
@@ -218,7 +221,7 @@ static IF_LETTER: [u64; KINDS.len()] = {
     masks
 };
 
-/// Looking a kind up is quicker than comparing it with twelve ranges.
+/// A table lookup is faster than comparing with twelve ranges.
 static ASCII_KINDS: [Kind; 128] = {
     let mut kinds = [Kind::Punctuation; 128];
     let mut code = 0;

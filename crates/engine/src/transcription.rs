@@ -1,29 +1,30 @@
-//! Sound in, text out.
+//! Speech-to-text requests and responses.
 
 use bytes::Bytes;
 
-/// A recording, and what is wanted of it.
+/// A recording to transcribe, with options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptionRequest {
-    /// The file as it was sent; cloning it copies nothing.
+    /// The file as it was uploaded. Cloning is cheap: the bytes are shared.
     pub sound: Bytes,
     pub kind: FileKind,
-    /// The language that is spoken, as an ISO 639-1 code; the engine listens for it otherwise.
+    /// The spoken language as an ISO 639-1 code; `None` lets the engine detect it.
     pub language: Option<String>,
-    /// Words that are likely to be said.
+    /// Words that are likely to occur.
     pub hint: Option<String>,
     pub temperature: Option<f64>,
     pub times: Times,
 }
 
-/// What a file is, for engines that go by its name. The content decides it, never the caller.
+/// A file's type, for engines that rely on the file name. Detected from the content, never taken
+/// from the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileKind {
     pub extension: &'static str,
     pub mime: &'static str,
 }
 
-/// Which times are wanted beside the text.
+/// The timestamps to return besides the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Times {
     pub segments: bool,
@@ -36,29 +37,29 @@ impl Times {
     }
 }
 
-/// What was said.
+/// The transcribed text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
     pub text: String,
-    /// As the engine names it: a code or a word.
+    /// The language as the engine names it: a code or a word.
     pub language: Option<String>,
-    /// How long the sound is that was listened to, in seconds.
+    /// Length of the transcribed audio in seconds.
     pub duration_s: Option<f64>,
     pub segments: Vec<Segment>,
     pub words: Vec<Word>,
 }
 
-/// A stretch of speech. Times are seconds from the beginning.
+/// A segment of speech. Times are in seconds from the start.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Segment {
     pub text: String,
     pub start_s: f64,
     pub end_s: f64,
-    /// What the engine tells of its own certainty, if it does.
+    /// Quality scores, if the engine returns them.
     pub certainty: Option<Certainty>,
 }
 
-/// How sure an engine is of a segment, in the measures of Whisper.
+/// Quality scores of a segment, as defined by Whisper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certainty {
     pub temperature: f64,

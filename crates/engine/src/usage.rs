@@ -1,6 +1,6 @@
-//! The tokens an engine says it used, and whether to believe it.
+//! The token usage that an engine reports, and its validation.
 
-/// More than any model can read and write in one request; a report above it is not believed.
+/// More tokens than any model can process in one request; reports above it are rejected.
 const TOKENS_MAX: u64 = 100_000_000;
 
 /// Tokens of one request by class. The classes nest: cached and cache-creation tokens are part of
@@ -15,23 +15,23 @@ pub struct Usage {
     reasoning: u64,
 }
 
-/// The numbers as an engine wrote them, before anyone believes them.
+/// The numbers as an engine reported them, not yet validated.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct UsageReport {
-    /// All prompt tokens, cached ones included.
+    /// All prompt tokens, including cached ones.
     pub prompt: f64,
     pub completion: f64,
-    /// Prompt and completion together, where the engine adds them up itself.
+    /// Sum of prompt and completion, if the engine reports it.
     pub total: Option<f64>,
     pub cached: f64,
     pub cache_creation: f64,
-    /// Those of them that are kept for an hour.
+    /// The part of `cache_creation` that is cached for one hour.
     pub cache_creation_1h: f64,
     pub reasoning: f64,
 }
 
-/// A report with a negative, absurd or fractional number. Nobody may be credited or ruined by
-/// one: its receiver counts for itself.
+/// A report with a negative, fractional or implausibly large number. It is never billed: the
+/// receiver estimates the usage itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the engine's usage is not credible: {what} tokens are negative, fractional or absurd")]
 pub struct NotCredible {
@@ -39,18 +39,17 @@ pub struct NotCredible {
 }
 
 impl Usage {
-    /// A usage of plain tokens, as a counter of one's own gives it.
+    /// Usage without cache or reasoning tokens, for our own estimates.
     pub fn of(prompt: u64, completion: u64) -> Usage {
         Usage { prompt, completion, ..Usage::default() }
     }
 
-    /// Believes a report if each number could be true. Details larger than the whole they are a
-    /// part of are cut down to it.
+    /// Validates each number of a report. A detail larger than its total is reduced to it.
     pub fn from_report(report: UsageReport) -> Result<Usage, NotCredible> {
         let prompt = credible(report.prompt, "prompt")?;
         let told = credible(report.completion, "completion")?;
         let total = credible(report.total.unwrap_or(0.0), "total")?;
-        // Some engines leave reasoning out of `completion` and count it in the total alone.
+        // Some engines leave reasoning out of `completion` and count it only in `total`.
         let completion = told.max(total.saturating_sub(prompt));
         let cached = credible(report.cached, "cached")?.min(prompt);
         let cache_creation =
@@ -61,37 +60,37 @@ impl Usage {
         Ok(Usage { prompt, completion, cached, cache_creation, cache_creation_1h, reasoning })
     }
 
-    /// All prompt tokens, cached ones included.
+    /// All prompt tokens, including cached ones.
     pub fn prompt(self) -> u64 {
         self.prompt
     }
 
-    /// All completion tokens, reasoning included.
+    /// All completion tokens, including reasoning.
     pub fn completion(self) -> u64 {
         self.completion
     }
 
-    /// Prompt tokens that were read from a cache.
+    /// Prompt tokens read from a cache.
     pub fn cached(self) -> u64 {
         self.cached
     }
 
-    /// Prompt tokens that were written to a cache.
+    /// Prompt tokens written to a cache.
     pub fn cache_creation(self) -> u64 {
         self.cache_creation
     }
 
-    /// Prompt tokens that were written to a cache and are kept there for an hour.
+    /// Prompt tokens written to a cache for one hour.
     pub fn cache_creation_1h(self) -> u64 {
         self.cache_creation_1h
     }
 
-    /// The same with another number of completion tokens; reasoning is cut down to it.
+    /// Returns a copy with other completion tokens; reasoning is reduced to fit.
     pub fn with_completion(self, completion: u64) -> Usage {
         Usage { completion, reasoning: self.reasoning.min(completion), ..self }
     }
 
-    /// Completion tokens spent on thinking.
+    /// Completion tokens used for reasoning.
     pub fn reasoning(self) -> u64 {
         self.reasoning
     }
@@ -100,7 +99,7 @@ impl Usage {
         self.prompt.saturating_add(self.completion)
     }
 
-    /// The sum of two requests that each read their own prompt.
+    /// The sum for two requests with separate prompts.
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
             prompt: self.prompt.saturating_add(other.prompt),
@@ -112,7 +111,8 @@ impl Usage {
         }
     }
 
-    /// The sum of two answers to one prompt, which is counted once: the larger report of the two.
+    /// The sum for two completions of one prompt. The prompt is counted once, from the larger
+    /// report.
     pub fn beside(self, other: Usage) -> Usage {
         let larger = if self.prompt < other.prompt { other } else { self };
         Usage {

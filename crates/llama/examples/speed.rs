@@ -1,5 +1,5 @@
-//! How fast llama.cpp is by itself, measured as its own `llama-bench` does: prompts of 512 tokens,
-//! answers of 128, and answers of several sequences at once. No words are chosen and nothing is sent.
+//! Measures the speed of llama.cpp itself, as its own `llama-bench` does: prompts of 512 tokens,
+//! answers of 128, and answers of several concurrent sequences. No sampling or output is included.
 //!
 //! `cargo run --release -p llama --example speed -- LIBRARY MODEL THREADS [GPU_PART [NEEDED...]]`
 
@@ -14,9 +14,9 @@ use llama::{Batch, Context, ContextSettings, GpuPart, Library, Model, Token};
 const PROMPT_TOKENS: u32 = 512;
 const ANSWER_TOKENS: u32 = 128;
 const SEQUENCES: [u32; 3] = [1, 4, 16];
-/// After one that is not counted; the median of them is told.
+/// Measured rounds after a warm-up; the median is printed.
 const ROUNDS: usize = 5;
-/// Which token it is makes no difference.
+/// The choice of token makes no difference.
 const SOME: Token = Token(100);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,7 +64,7 @@ fn prompt(model: &Model, threads: u32) -> Measured {
     }
     let started = Instant::now();
     context.decode(&mut batch)?;
-    // A GPU may still be at work; what it has computed is there once it can be read.
+    // GPUs compute asynchronously; reading the logits waits for the result.
     batch.clear();
     batch.add(SOME, i32::try_from(PROMPT_TOKENS)?, 0, true);
     context.decode(&mut batch)?;

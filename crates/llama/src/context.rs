@@ -1,4 +1,4 @@
-//! What a model computes in: the tokens it has read, and the likelihoods of what comes next.
+//! A model's context: the prompt cache, and the logits of the next tokens.
 
 use std::ptr::NonNull;
 
@@ -9,18 +9,18 @@ use crate::bindings::{
 };
 use crate::model::Model;
 
-/// How a model is to compute.
+/// Parameters of a context.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextSettings {
-    /// Of all sequences together; each has an equal part of it to itself.
+    /// Total of all sequences; each has an equal share.
     pub context_tokens: u32,
     pub sequences: u32,
-    /// The most tokens of one batch.
+    /// Maximum tokens per batch.
     pub batch_tokens_max: u32,
     pub threads: u32,
 }
 
-/// Not for several threads: the library computes one batch at a time in it.
+/// For one thread only: the library computes one batch at a time in a context.
 #[derive(Debug)]
 pub struct Context<'m> {
     model: &'m Model,
@@ -29,7 +29,7 @@ pub struct Context<'m> {
     settings: ContextSettings,
 }
 
-/// Why a batch was not computed, in the library's own numbers.
+/// Errors of computing a batch, from the library's status codes.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     #[error("there is no room for the batch in the prompt cache")]
@@ -42,7 +42,7 @@ pub enum DecodeError {
     Failed(i32),
 }
 
-/// Tokens to be computed together, each with its place in its sequence.
+/// Tokens to compute together, each with its position and sequence.
 #[derive(Debug, Default)]
 pub struct Batch {
     tokens: Vec<i32>,
@@ -68,23 +68,23 @@ impl Batch {
 }
 
 impl<'m> Context<'m> {
-    /// Takes the memory; none if there is not enough.
+    /// Allocates the context; `None` if there is not enough memory.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn new(model: &'m Model, settings: ContextSettings) -> Option<Context<'m>> {
         let functions = model.functions();
         let threads = i32::try_from(settings.threads).unwrap_or(1).max(1);
-        // SAFETY: takes nothing, and gives plain values.
+        // SAFETY: takes no arguments and returns plain values.
         let mut parameters = unsafe { functions.llama_context_default_params() };
         parameters.n_ctx = settings.context_tokens;
         parameters.n_seq_max = settings.sequences;
-        // Each sequence has its own part of the cache and attends to nothing else.
+        // Each sequence has its own part of the cache and attends only to it.
         parameters.kv_unified = false;
         parameters.n_batch = settings.batch_tokens_max;
         parameters.n_ubatch = settings.batch_tokens_max;
         parameters.n_threads = threads;
         parameters.n_threads_batch = threads;
-        // On processors it gains little for prompts and loses much for answers. On GPUs it gains,
-        // and the library knows which of them have it.
+        // On CPUs flash attention gains little for prompts and loses much for answers. On GPUs it
+        // gains, and the library knows which of them support it.
         parameters.flash_attn_type = if model.gpu_layers() == 0 {
             LLAMA_FLASH_ATTN_TYPE_DISABLED
         } else {
@@ -94,12 +94,12 @@ impl<'m> Context<'m> {
         // SAFETY: the model outlives the context, which borrows it.
         let raw = unsafe { functions.llama_init_from_model(model.raw(), parameters) };
         let raw = NonNull::new(raw)?;
-        // SAFETY: the context was just made; its memory is a part of it.
+        // SAFETY: the context was just created; its memory is a part of it.
         let memory = unsafe { functions.llama_get_memory(raw.as_ptr()) };
         Some(Context { model, raw, memory, settings })
     }
 
-    /// Reads the tokens of a batch.
+    /// Processes the tokens of a batch.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn decode(&mut self, batch: &mut Batch) -> Result<(), DecodeError> {
         let count = batch.tokens.len();
@@ -120,8 +120,8 @@ impl<'m> Context<'m> {
             seq_id: sequences.as_mut_ptr(),
             logits: batch.wants_logits.as_mut_ptr(),
         };
-        // SAFETY: every array has `n_tokens` entries and lives through the call; each token names one
-        // sequence of this context. The library checks the tokens themselves.
+        // SAFETY: every array has `n_tokens` entries and lives through the call; each token names
+        // one sequence of this context. The library checks the tokens themselves.
         let outcome = unsafe { self.model.functions().llama_decode(self.raw.as_ptr(), raw) };
         match outcome {
             0 => Ok(()),
@@ -132,19 +132,20 @@ impl<'m> Context<'m> {
         }
     }
 
-    /// The likelihoods after a row of the last batch; none if they were not asked for.
+    /// Logits after a row of the last batch; `None` if they were not requested.
     #[expect(unsafe_code, reason = "reads the library's memory")]
     pub fn logits(&mut self, row: usize) -> Option<&[f32]> {
         let row = i32::try_from(row).ok()?;
-        // SAFETY: the library checks the row, and gives nothing for one that has no likelihoods.
+        // SAFETY: the library checks the row, and returns null for one without logits.
         let logits = unsafe { self.model.functions().llama_get_logits_ith(self.raw.as_ptr(), row) };
         let logits = NonNull::new(logits)?;
-        // SAFETY: they are as many as the vocabulary has words, and stay until the next batch, for
-        // which this borrow must have ended.
+        // SAFETY: there are as many logits as the vocabulary has tokens. They are valid until the
+        // next batch, for which this borrow must have ended.
         Some(unsafe { std::slice::from_raw_parts(logits.as_ptr(), self.model.words()) })
     }
 
-    /// Forgets what a sequence holds from a position on; false if only all of it can be forgotten.
+    /// Removes a sequence's tokens from a position on; false if the model can only remove all of
+    /// them.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn forget(&mut self, sequence: i32, from: u32) -> bool {
         const TO_THE_END: i32 = -1;
@@ -153,7 +154,7 @@ impl<'m> Context<'m> {
         if self.memory.is_null() || !is_ours {
             return false;
         }
-        // SAFETY: the memory is the context's, and the sequence one of its own.
+        // SAFETY: the memory belongs to this context, and the sequence is one of its own.
         unsafe {
             self.model.functions().llama_memory_seq_rm(self.memory, sequence, from, TO_THE_END)
         }
@@ -163,7 +164,7 @@ impl<'m> Context<'m> {
 impl Drop for Context<'_> {
     #[expect(unsafe_code, reason = "calls into the library")]
     fn drop(&mut self) {
-        // SAFETY: nobody else has it, and nothing of it is borrowed any more.
+        // SAFETY: this is the only owner, and no borrow is left.
         unsafe { self.model.functions().llama_free(self.raw.as_ptr()) }
     }
 }

@@ -1,5 +1,5 @@
-//! Whether a library's file is whole. The system's loader maps a file that was cut short without a
-//! word, and the process dies at the first page that is not there.
+//! Detects truncated library files. The system's loader maps a truncated file without an error, and
+//! the process dies at the first missing page.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 const HEAD_BYTES: usize = 64;
 const MAGIC: [u8; 4] = *b"\x7fELF";
 const IS_64_BIT: u8 = 2;
-/// The only order that our platforms have.
+/// The only byte order of our platforms.
 const IS_LITTLE_ENDIAN: u8 = 1;
 
-/// Looks at the library and at its parts that lie beside it.
+/// Checks the library and its backends in the same directory.
 pub(crate) fn check_whole(library: &Path, folder: &Path) -> Result<(), (PathBuf, String)> {
     let mut files = vec![library.to_owned()];
     let beside = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -33,7 +33,7 @@ fn check(path: &Path) -> Result<(), String> {
     if file.read_exact(&mut head).is_err() {
         return Err(format!("it has {bytes} bytes, less than any library"));
     }
-    // What another system calls a library has another form, and its loader checks it.
+    // Libraries of other systems have other formats, which their loaders check.
     let is_known = head[..4] == MAGIC && head[4] == IS_64_BIT && head[5] == IS_LITTLE_ENDIAN;
     if !is_known {
         return Ok(());
@@ -45,7 +45,7 @@ fn check(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The table of sections is what linkers write last.
+/// The end of the section table, which linkers write last.
 fn end_of_sections(head: &[u8; HEAD_BYTES]) -> Option<u64> {
     let start = u64::from_le_bytes(head[40..48].try_into().ok()?);
     let of_one = u16::from_le_bytes(head[58..60].try_into().ok()?);
@@ -57,7 +57,7 @@ fn end_of_sections(head: &[u8; HEAD_BYTES]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A head with a table of two sections of 64 bytes at byte 1000.
+    /// A header with a table of two sections of 64 bytes at byte 1000.
     fn library() -> Vec<u8> {
         let mut bytes = vec![0; 1128];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");

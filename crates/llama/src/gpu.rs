@@ -1,4 +1,4 @@
-//! GPUs: the parts of the library that compute on them, and the memory that they have.
+//! GPUs: the library's backends for them, and their memory.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -12,48 +12,47 @@ use crate::bindings::{
 use crate::elf;
 use crate::library::{Library, in_full, text_of};
 
-/// What is loaded serves whatever is loaded after it.
+/// Symbols of loaded libraries are visible to those loaded later.
 const SHARED: std::ffi::c_int = unix::RTLD_NOW | unix::RTLD_GLOBAL;
 
-/// A part of the library that computes on GPUs of one kind, such as `libggml-cuda.so`.
+/// A backend of the library for one kind of GPU, such as `libggml-cuda.so`.
 #[derive(Debug, Clone)]
 pub struct GpuPart {
     pub file: PathBuf,
-    /// The libraries that it needs and the system's loader may not find, in the order in which they
-    /// need each other.
+    /// Dependencies that the system's loader may not find, in order of dependency.
     pub needs: Vec<PathBuf>,
 }
 
-/// A GPU that the library can compute on.
+/// A GPU that the library can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gpu {
-    /// The library's name for it, such as `CUDA0`.
+    /// The library's device name, such as `CUDA0`.
     pub name: String,
-    /// The maker's name for it.
+    /// The vendor's model name.
     pub model: String,
     pub free_bytes: u64,
     pub total_bytes: u64,
 }
 
 impl Library {
-    /// Loads a part that computes on GPUs. A part that cannot be loaded changes nothing; the message
-    /// says what is missing.
+    /// Loads a GPU backend. A failed load changes nothing; the message says what is missing.
     #[expect(unsafe_code, reason = "a library is code, and its digest was checked")]
     pub fn add(&self, part: &GpuPart) -> Result<(), String> {
         let folder = part.file.parent().unwrap_or(Path::new("."));
         elf::check_whole(&part.file, folder)
             .map_err(|(path, cause)| format!("{} is not whole: {cause}", path.display()))?;
         for file in part.needs.iter().chain([&part.file]) {
-            // SAFETY: what runs at loading are the library's own constructors. The part is loaded
-            // here before the library does so itself, which would not tell why it cannot.
+            // SAFETY: loading runs the library's own constructors. The backend is loaded here
+            // before the library does so itself, because the library would not report the reason of
+            // a failure.
             let loaded = unsafe { unix::Library::open(Some(file), SHARED) };
             let loaded = loaded.map_err(|error| in_full(&error))?;
-            // It stays: the library has pointers into it from now on.
+            // Never unloaded: the library holds pointers into it from now on.
             std::mem::forget(loaded);
         }
         let path = part.file.to_str().and_then(|it| CString::new(it).ok());
         let path = path.ok_or("its path is not text")?;
-        // SAFETY: the path ends with a zero and lives through the call.
+        // SAFETY: the path is zero-terminated and lives through the call.
         let registered = unsafe { self.functions.ggml_backend_load(path.as_ptr()) };
         if registered.is_null() {
             return Err(format!("llama.cpp refuses {}; the log says why", part.file.display()));
@@ -61,8 +60,8 @@ impl Library {
         Ok(())
     }
 
-    /// The GPUs that models are computed on, with what is free on them now. Those on the processor's
-    /// chip count only where there are no others, as they do for the library.
+    /// The GPUs that models run on, with their free memory. Integrated GPUs count only if there are
+    /// no others, as in the library.
     pub fn gpus(&self) -> Vec<Gpu> {
         let separate = self.gpus_of(GGML_BACKEND_DEVICE_TYPE_GPU);
         if separate.is_empty() { self.gpus_of(GGML_BACKEND_DEVICE_TYPE_IGPU) } else { separate }
@@ -70,9 +69,9 @@ impl Library {
 
     #[expect(unsafe_code, reason = "calls into the library")]
     fn gpus_of(&self, wanted: ggml_backend_dev_type) -> Vec<Gpu> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let count = unsafe { self.functions.ggml_backend_dev_count() };
-        // SAFETY: the indices are below the number that the library told.
+        // SAFETY: the indices are below the count that the library returned.
         let devices = (0..count).map(|at| unsafe { self.functions.ggml_backend_dev_get(at) });
         // SAFETY: the devices are the library's own.
         let is_wanted = |device: &ggml_backend_dev_t| unsafe {
@@ -85,7 +84,7 @@ impl Library {
     fn gpu(&self, device: ggml_backend_dev_t) -> Gpu {
         let (mut free, mut total) = (0_usize, 0_usize);
         let functions = &self.functions;
-        // SAFETY: the device is the library's own and so are its texts; the two numbers live through
+        // SAFETY: the device and its strings belong to the library; the two numbers live through
         // the call.
         let (name, model) = unsafe {
             functions.ggml_backend_dev_memory(device, &raw mut free, &raw mut total);

@@ -1,7 +1,7 @@
-//! Whether the library's structures lie in memory as the bindings have them.
+//! Checks that the library's structures have the memory layout of the bindings.
 //!
-//! A library of another version may have more fields, or others. Its default parameters show it:
-//! each field must be where we look for it, with the value that the bindings' version gives it.
+//! A library of another version may have more or other fields. Its default parameters show it: each
+//! field must be at its offset in the bindings, with the default value of the bindings' version.
 
 use std::mem::MaybeUninit;
 
@@ -12,18 +12,18 @@ use crate::bindings::{
     llama_context_params, llama_model_params,
 };
 
-/// A structure of a newer library may be longer than ours, by so much at most.
+/// Maximum extra length of a structure in a newer library.
 const ROOM_BYTES: usize = 1024;
 
-/// Room for a structure and for what another version may write after it. It is large enough to be
-/// returned through memory on every platform, as the structures themselves are.
+/// Space for a structure and for anything that another version may write after it. Large enough to
+/// be returned through memory on every platform, as the structures themselves are.
 #[repr(C)]
 struct Roomy<T> {
     value: MaybeUninit<T>,
     room: MaybeUninit<[u8; ROOM_BYTES]>,
 }
 
-/// The first field whose bytes are not those that are expected, if there is one.
+/// The first field whose bytes differ from the expected ones, if any.
 macro_rules! differing {
     ($found:expr, $expected:expr, $type:ty: $($field:ident)+) => {{
         let (found, expected): (&MaybeUninit<$type>, &$type) = (&$found, &$expected);
@@ -51,8 +51,8 @@ pub(crate) fn check(functions: &Functions) -> Result<(), String> {
 #[expect(unsafe_code, reason = "calls into the library")]
 fn differing_of_model(functions: &Functions) -> Option<&'static str> {
     let function = functions.llama_model_default_params;
-    // SAFETY: only the type that is returned differs, and both come through memory of the caller's;
-    // ours has more room, so that a longer structure overwrites nothing else.
+    // SAFETY: only the return type differs, and both are returned through the caller's memory; ours
+    // has more space, so that a longer structure overwrites nothing else.
     let found: Roomy<llama_model_params> = unsafe {
         let roomy: unsafe extern "C" fn() -> Roomy<llama_model_params> =
             std::mem::transmute(function);
@@ -86,7 +86,7 @@ fn differing_of_model(functions: &Functions) -> Option<&'static str> {
 #[expect(unsafe_code, reason = "calls into the library")]
 fn differing_of_context(functions: &Functions) -> Option<&'static str> {
     let function = functions.llama_context_default_params;
-    // SAFETY: as for a model's parameters.
+    // SAFETY: as in `differing_of_model`.
     let found: Roomy<llama_context_params> = unsafe {
         let roomy: unsafe extern "C" fn() -> Roomy<llama_context_params> =
             std::mem::transmute(function);
@@ -144,13 +144,14 @@ fn expected_context() -> llama_context_params {
     }
 }
 
-/// Compares bytes, for a field of a wrong library may hold what its type does not allow.
+/// Compares bytes, because a field of an incompatible library may hold values that its type does
+/// not allow.
 #[expect(unsafe_code, reason = "looks at bytes")]
 fn same_bytes<T>(found: &MaybeUninit<T>, expected: &T, offset: usize, bytes: usize) -> bool {
     debug_assert!(offset + bytes <= size_of::<T>(), "a field lies within its structure");
-    // SAFETY: the bytes are those of one field, which has no gaps: the library has written what it
-    // returns, and ours is a whole value. A shorter structure leaves the end of ours as the stack
-    // was, which is memory all the same.
+    // SAFETY: the bytes are those of one field, which has no padding: the library has written what
+    // it returns, and ours is a complete value. A shorter structure leaves the end of ours as the
+    // stack was, which is readable memory.
     unsafe {
         let found = found.as_ptr().cast::<u8>().add(offset);
         let expected = std::ptr::from_ref(expected).cast::<u8>().add(offset);

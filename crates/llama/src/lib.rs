@@ -1,7 +1,8 @@
 //! llama.cpp's library, loaded at run time: bindings of its C interface, and safe types over them.
 //!
-//! The library is a file, as weights are. Which version it must be is in `VERSION`, and the bindings
-//! are made from that version's headers in `include`. Everything `unsafe` of text models is here.
+//! The library is a downloaded file, like weights. `VERSION` is the required version; the bindings
+//! are generated from that version's headers in `include`. All `unsafe` code for text models is in
+//! this crate.
 
 #[expect(
     unsafe_code,
@@ -27,6 +28,6 @@ pub use gpu::{Gpu, GpuPart};
 pub use library::{Library, LibraryError, VERSION};
 pub use model::{Model, ModelError};
 
-/// A token's number in its model's vocabulary.
+/// A token id of the model's vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(pub i32);

@@ -1,4 +1,4 @@
-//! Finds the library's functions, and makes sure that they are those the bindings were made from.
+//! Loads the library's functions, and checks that they match the bindings.
 
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::{elf, interface, log};
 /// The version whose headers the bindings were made from.
 pub const VERSION: &str = "0.5.0";
 
-/// A library cannot be taken out of a process again, and a second one would share its symbols.
+/// A library cannot be unloaded safely, and a second one would share its symbols.
 static LOADED: Mutex<Option<&'static Library>> = Mutex::new(None);
 
-/// The library, begun and with the devices that it can compute on.
+/// The initialised library with its devices.
 pub struct Library {
     pub(crate) functions: Functions,
     path: PathBuf,
@@ -21,7 +21,7 @@ pub struct Library {
     devices: Vec<String>,
 }
 
-/// Why a library cannot be used. The message names the file and what to do about it.
+/// Errors of loading a library. The message names the file and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     #[error("the llama.cpp library {} is not there", .0.display())]
@@ -52,9 +52,10 @@ impl std::fmt::Debug for Library {
 }
 
 impl Library {
-    /// Loads the library, or gives back the one that this process has already loaded.
+    /// Loads the library, or returns the one that this process has already loaded. Fails if that
+    /// one has another path.
     pub fn load(path: &Path) -> Result<&'static Library, LibraryError> {
-        // Whoever panicked here left nothing behind: the table is written last.
+        // Ignores poisoning: the value is written last.
         let mut loaded = LOADED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(library) = *loaded {
             let is_same = library.path == path;
@@ -69,17 +70,17 @@ impl Library {
         Ok(library)
     }
 
-    /// The one that this process has loaded.
+    /// The library that this process has loaded, if any.
     pub fn loaded() -> Option<&'static Library> {
         *LOADED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// As the library tells it.
+    /// The version that the library reports.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// What it can compute on, such as `CPU`.
+    /// The library's devices, such as `CPU`.
     pub fn devices(&self) -> &[String] {
         &self.devices
     }
@@ -97,7 +98,7 @@ impl Library {
         interface::check(&functions).map_err(|cause| {
             interface(format!("it says that it is version {version}, and {cause}"))
         })?;
-        // Builds between two releases say so after a dash.
+        // Builds between two releases have a suffix after a dash.
         if version.split('-').next() != Some(VERSION) {
             tracing::warn!(
                 "{} is llama.cpp {version}; this program was made for {VERSION}",
@@ -121,25 +122,26 @@ fn functions(path: &Path) -> Result<Functions, LibraryError> {
         path: path.to_owned(),
         cause: in_full(&error),
     };
-    // SAFETY: what runs at loading are the library's own constructors. The file is one whose digest
-    // was checked, or the operator's own, which he could as well have put into this program.
+    // SAFETY: loading runs the library's own constructors. The file's hash was checked, or it is
+    // the operator's own, who also controls this program.
     let library = unsafe { libloading::Library::new(path) }.map_err(unloadable)?;
     take_last_words(&library);
     // SAFETY: the symbols have the types of the headers if the library is of their version, which
-    // `interface::check` looks into before any of them gets more than plain values.
+    // `interface::check` verifies before any of them gets more than plain values.
     let functions = unsafe { Functions::from_library(library) };
     functions
         .map_err(|error| LibraryError::Interface { path: path.to_owned(), cause: in_full(&error) })
 }
 
-/// Without it, a library that gives up starts a debugger on its own process first, which takes
-/// minutes. Older versions have no such function, and do so only if they find one.
+/// Sets the abort callback. Without it, an aborting library first starts a debugger on its own
+/// process, which takes minutes. Older versions lack the function, and do so only if they find a
+/// debugger.
 #[expect(unsafe_code, reason = "calls into the library")]
 fn take_last_words(library: &libloading::Library) {
     type Callback = unsafe extern "C" fn(*const std::ffi::c_char);
     type SetCallback = unsafe extern "C" fn(Option<Callback>) -> Option<Callback>;
-    // SAFETY: the function has had this type since it was added, and the callback stays, being a
-    // function of this program.
+    // SAFETY: the function has had this type since it was added, and the callback is a static
+    // function.
     unsafe {
         if let Ok(set) = library.get::<SetCallback>(b"ggml_set_abort_callback\0") {
             set(Some(log::last_words));
@@ -147,7 +149,7 @@ fn take_last_words(library: &libloading::Library) {
     }
 }
 
-/// An error and what it came from: the system's own words name the symbol or the file.
+/// An error with its sources: the system's message names the symbol or the file.
 pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {}", in_full(source)),
@@ -157,19 +159,18 @@ pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
 
 #[expect(unsafe_code, reason = "calls into the library")]
 fn version(functions: &Functions) -> String {
-    // SAFETY: takes nothing, and gives a text that lives as long as the library.
+    // SAFETY: takes no arguments and returns a string that lives as long as the library.
     let text = unsafe { functions.llama_version() };
     text_of(text).unwrap_or_default()
 }
 
-/// Starts the library and has it look for the devices that lie beside it, of which it takes the
-/// best for this processor.
+/// Initialises the library and loads the backends in its directory, of which it selects the best
+/// for this CPU.
 #[expect(unsafe_code, reason = "calls into the library")]
 fn begin(functions: &Functions, folder: &Path) -> Result<(), String> {
     let folder = folder.to_str().and_then(|it| CString::new(it).ok());
     let folder = folder.ok_or("its folder has a name that is not text")?;
-    // SAFETY: the callback stays, being a function of this program, and expects no data; the
-    // folder's name is copied.
+    // SAFETY: the callback is a static function and expects no data; the folder's name is copied.
     unsafe {
         functions.llama_log_set(Some(log::take), std::ptr::null_mut());
         functions.ggml_backend_load_all_from_path(folder.as_ptr());
@@ -188,25 +189,26 @@ fn has_processor(functions: &Functions) -> bool {
 
 #[expect(unsafe_code, reason = "calls into the library")]
 fn devices(functions: &Functions) -> Vec<String> {
-    // SAFETY: the indices are below the number that the library told, and the devices and their
-    // texts live as long as it does.
+    // SAFETY: the indices are below the count that the library returned, and the devices and their
+    // strings live as long as it does.
     let describe = |index| unsafe {
         let device = functions.ggml_backend_dev_get(index);
         let name = text_of(functions.ggml_backend_dev_name(device)).unwrap_or_default();
         let text = text_of(functions.ggml_backend_dev_description(device)).unwrap_or_default();
         if text.is_empty() || text == name { name } else { format!("{name} ({text})") }
     };
-    // SAFETY: takes nothing.
+    // SAFETY: takes no arguments.
     let count = unsafe { functions.ggml_backend_dev_count() };
     (0..count).map(describe).collect()
 }
 
-/// A text of the library's own.
+/// Copies a string of the library.
 #[expect(unsafe_code, reason = "reads the library's memory")]
 pub(crate) fn text_of(text: *const std::ffi::c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the library's texts end with a zero, and this one is copied before it is called again.
+    // SAFETY: the library's strings are zero-terminated, and this one is copied before the next
+    // call.
     Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

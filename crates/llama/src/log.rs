@@ -1,4 +1,4 @@
-//! What the library tells, as events of ours.
+//! Forwards the library's log to `tracing`.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use crate::bindings::{
     ggml_log_level,
 };
 
-/// A line comes in pieces; longer than this it is told in two.
+/// Maximum buffered line; longer ones are split. The library sends lines in fragments.
 const LINE_BYTES_MAX: usize = 4096;
 
 static LINE: Mutex<Line> = Mutex::new(Line { level: GGML_LOG_LEVEL_INFO, text: String::new() });
@@ -18,13 +18,13 @@ struct Line {
     text: String,
 }
 
-/// The library calls this from whichever thread has something to tell.
+/// Log callback; the library calls it from any thread.
 #[expect(unsafe_code, reason = "the library calls it")]
 pub(crate) unsafe extern "C" fn take(level: ggml_log_level, text: *const c_char, _: *mut c_void) {
     if text.is_null() {
         return;
     }
-    // SAFETY: the library's texts end with a zero, and this one lives while we are called.
+    // SAFETY: the library's strings are zero-terminated, and this one lives during the call.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
     if level != GGML_LOG_LEVEL_CONT {
@@ -37,11 +37,11 @@ pub(crate) unsafe extern "C" fn take(level: ggml_log_level, text: *const c_char,
     }
 }
 
-/// The library calls this before it ends the process.
+/// Abort callback; the library calls it before it aborts the process.
 #[expect(unsafe_code, reason = "the library calls it")]
 pub(crate) unsafe extern "C" fn last_words(text: *const c_char) {
     if !text.is_null() {
-        // SAFETY: as above.
+        // SAFETY: as in `take`.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
         tracing::error!(target: "llama_cpp", "{}", text.trim());
     }

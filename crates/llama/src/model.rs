@@ -1,4 +1,4 @@
-//! A GGUF file that the library has opened, and its vocabulary.
+//! A GGUF file opened by the library, and its vocabulary.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -8,12 +8,12 @@ use crate::Token;
 use crate::bindings::{Functions, ggml_backend_dev_t, llama_model, llama_vocab};
 use crate::library::{Library, text_of};
 
-/// Values of a file's head that are texts are read as far as this.
+/// Metadata strings are truncated to this.
 const VALUE_BYTES_MAX: usize = 1 << 16;
-/// Most tokens are shorter.
+/// Initial buffer of a token's text; most tokens are shorter.
 const PIECE_BYTES: usize = 32;
 
-/// Opened once; many contexts may read it at the same time.
+/// Opened once; several contexts may use it at the same time.
 #[derive(Debug)]
 pub struct Model {
     library: &'static Library,
@@ -23,7 +23,7 @@ pub struct Model {
     gpu_layers: u32,
 }
 
-/// Why a file cannot be opened.
+/// Errors of opening a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     #[error("its path is not text")]
@@ -35,13 +35,13 @@ pub enum ModelError {
 }
 
 #[expect(unsafe_code, reason = "the library says which of its functions threads may share")]
-// SAFETY: a model is not changed after it was loaded; the library's own server hands it to threads.
+// SAFETY: a loaded model is not modified; the library's own server shares it between threads.
 unsafe impl Send for Model {}
 #[expect(unsafe_code, reason = "the library says which of its functions threads may share")]
-// SAFETY: as above: all functions that are called here take it as constant.
+// SAFETY: all functions that are called here take the model as constant.
 unsafe impl Sync for Model {}
 
-/// Calls a function of the library about the vocabulary or the model.
+/// Calls a function of the library on the vocabulary or the model.
 macro_rules! ask {
     ($self:ident.$function:ident($($argument:ident),*)) => {{
         // SAFETY: the pointers are the library's own, from a model that lives as long as `self`.
@@ -52,9 +52,9 @@ macro_rules! ask {
 }
 
 impl Model {
-    /// Reads the vocabulary and puts so many layers on the GPUs, the last ones first; one more than
-    /// the model has means what comes after them too. The others are mapped from the file, and come
-    /// in as they are used.
+    /// Reads the vocabulary and loads `gpu_layers` layers to the GPUs, the last ones first; one
+    /// more than the model has also loads the output layer. The others are mapped from the file and
+    /// paged in on use.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn open(
         library: &'static Library,
@@ -63,10 +63,10 @@ impl Model {
     ) -> Result<Model, ModelError> {
         let path = path.to_str().and_then(|it| CString::new(it).ok()).ok_or(ModelError::Path)?;
         let functions = &library.functions;
-        // An empty list, for a model that is to leave GPUs alone altogether.
+        // An empty device list keeps the model off GPUs entirely.
         let mut no_devices: [ggml_backend_dev_t; 1] = [std::ptr::null_mut()];
-        // SAFETY: the path ends with a zero and lives through the call, as the list does; the other
-        // parameters are the library's own.
+        // SAFETY: the path is zero-terminated and lives through the call, as does the list; the
+        // other parameters are the library's own.
         let raw = unsafe {
             let mut parameters = functions.llama_model_default_params();
             parameters.n_gpu_layers = i32::try_from(gpu_layers).unwrap_or(i32::MAX);
@@ -79,11 +79,11 @@ impl Model {
         // SAFETY: the model was just loaded; its vocabulary is a part of it.
         let vocabulary = unsafe { functions.llama_model_get_vocab(raw.as_ptr()) };
         let Some(vocabulary) = NonNull::new(vocabulary.cast_mut()) else {
-            // SAFETY: nobody else has it.
+            // SAFETY: this is the only owner.
             unsafe { functions.llama_model_free(raw.as_ptr()) };
             return Err(ModelError::NoVocabulary);
         };
-        // SAFETY: as above.
+        // SAFETY: the vocabulary belongs to the model, which is alive.
         let words = unsafe { functions.llama_vocab_n_tokens(vocabulary.as_ptr()) };
         Ok(Model { library, raw, vocabulary, words, gpu_layers })
     }
@@ -96,17 +96,17 @@ impl Model {
         self.raw.as_ptr()
     }
 
-    /// How many tokens the vocabulary has.
+    /// Number of tokens in the vocabulary.
     pub fn words(&self) -> usize {
         usize::try_from(self.words).unwrap_or(0)
     }
 
-    /// What the weights take.
+    /// Size of the weights in bytes.
     pub fn bytes(&self) -> u64 {
         ask!(self.llama_model_size(raw))
     }
 
-    /// How long a text the model was trained for.
+    /// Context length in tokens that the model was trained for.
     pub fn trained_tokens(&self) -> u32 {
         count(ask!(self.llama_model_n_ctx_train(raw)))
     }
@@ -115,7 +115,7 @@ impl Model {
         count(ask!(self.llama_model_n_layer(raw)))
     }
 
-    /// How many of them were to be put on GPUs.
+    /// The number of layers requested for GPUs.
     pub fn gpu_layers(&self) -> u32 {
         self.gpu_layers
     }
@@ -124,31 +124,31 @@ impl Model {
         count(ask!(self.llama_model_n_head(raw)))
     }
 
-    /// Those whose keys and values are kept.
+    /// Heads whose keys and values are cached.
     pub fn kept_heads(&self) -> u32 {
         count(ask!(self.llama_model_n_head_kv(raw)))
     }
 
-    /// The numbers of one embedding.
+    /// Length of an embedding vector.
     pub fn width(&self) -> u32 {
         count(ask!(self.llama_model_n_embd(raw)))
     }
 
-    /// The Jinja template for chats, where the file has one.
+    /// The file's Jinja chat template, if it has one.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn chat_template(&self) -> Option<String> {
-        // SAFETY: no name asks for the default one; the text belongs to the model.
+        // SAFETY: a null name requests the default template; the string belongs to the model.
         text_of(unsafe {
             self.functions().llama_model_chat_template(self.raw.as_ptr(), std::ptr::null())
         })
     }
 
-    /// A value of the file's head, as text.
+    /// A metadata value of the file, as text.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn value(&self, key: &str) -> Option<String> {
         let key = CString::new(key).ok()?;
         let mut bytes = vec![0_u8; VALUE_BYTES_MAX];
-        // SAFETY: the key ends with a zero; the library writes at most as much as the buffer has.
+        // SAFETY: the key is zero-terminated; the library writes at most the length of the buffer.
         let length = unsafe {
             self.functions().llama_model_meta_val_str(
                 self.raw.as_ptr(),
@@ -161,7 +161,7 @@ impl Model {
         String::from_utf8(bytes).ok()
     }
 
-    /// The token that begins a text, if there is one.
+    /// The begin-of-text token, if there is one.
     pub fn begin(&self) -> Option<Token> {
         token(ask!(self.llama_vocab_bos(vocabulary)))
     }
@@ -170,17 +170,17 @@ impl Model {
         token(ask!(self.llama_vocab_eos(vocabulary)))
     }
 
-    /// The token that ends a turn of a chat.
+    /// The end-of-turn token of chats.
     pub fn end_of_turn(&self) -> Option<Token> {
         token(ask!(self.llama_vocab_eot(vocabulary)))
     }
 
-    /// Whether the first token belongs in front of every text.
+    /// True if every text starts with the begin-of-text token.
     pub fn adds_begin(&self) -> bool {
         ask!(self.llama_vocab_get_add_bos(vocabulary))
     }
 
-    /// The marks of a gap: before what precedes it, before what follows it, before what fills it.
+    /// The fill-in-the-middle tokens: prefix, suffix, middle.
     pub fn gap_marks(&self) -> Option<[Token; 3]> {
         Some([
             token(ask!(self.llama_vocab_fim_pre(vocabulary)))?,
@@ -189,21 +189,21 @@ impl Model {
         ])
     }
 
-    /// Whether a token ends what is generated.
+    /// True if a token ends the generation.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn is_end(&self, token: Token) -> bool {
-        // SAFETY: the token is one of the vocabulary's.
+        // SAFETY: the token is in the vocabulary.
         self.has(token)
             && unsafe { self.functions().llama_vocab_is_eog(self.vocabulary.as_ptr(), token.0) }
     }
 
-    /// The tokens of a text. `adds_special` puts those around it that the model wants;
-    /// `reads_special` takes their names in the text for them.
+    /// Tokenizes a text. `adds_special` adds the special tokens around it that the model requires;
+    /// `reads_special` parses names of special tokens in the text.
     pub fn tokenize(&self, text: &str, adds_special: bool, reads_special: bool) -> Vec<Token> {
         let mut tokens = vec![0_i32; text.len() / 2 + 8];
         let mut found = self.tokenize_into(text, &mut tokens, adds_special, reads_special);
         if found < 0 {
-            // Too small: it tells how many there are.
+            // The buffer is too small: the result is the negative of the required length.
             tokens.resize(usize::try_from(found.unsigned_abs()).unwrap_or(0), 0);
             found = self.tokenize_into(text, &mut tokens, adds_special, reads_special);
         }
@@ -213,7 +213,7 @@ impl Model {
 
     #[expect(unsafe_code, reason = "calls into the library")]
     fn tokenize_into(&self, text: &str, tokens: &mut [i32], adds: bool, reads: bool) -> i32 {
-        // Longer texts than the library can count were refused long before.
+        // Texts longer than the library can count were rejected earlier.
         let Ok(bytes) = i32::try_from(text.len()) else { return 0 };
         let room = i32::try_from(tokens.len()).unwrap_or(i32::MAX);
         let vocabulary = self.vocabulary.as_ptr();
@@ -231,7 +231,7 @@ impl Model {
         }
     }
 
-    /// A token's bytes; those of tokens that only steer if `shows_special`.
+    /// A token's bytes; empty for special tokens unless `shows_special`.
     pub fn piece(&self, token: Token, shows_special: bool) -> Vec<u8> {
         if !self.has(token) {
             return Vec::new();
@@ -250,7 +250,7 @@ impl Model {
     fn piece_into(&self, token: Token, bytes: &mut [u8], shows_special: bool) -> i32 {
         let room = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
         let vocabulary = self.vocabulary.as_ptr();
-        // SAFETY: the token is one of the vocabulary's, and the room is the buffer's length.
+        // SAFETY: the token is in the vocabulary, and the length is the buffer's.
         unsafe {
             self.functions().llama_token_to_piece(
                 vocabulary,
@@ -271,7 +271,7 @@ impl Model {
 impl Drop for Model {
     #[expect(unsafe_code, reason = "calls into the library")]
     fn drop(&mut self) {
-        // SAFETY: a context borrows its model, so that none is left.
+        // SAFETY: contexts borrow their model, so none is left.
         unsafe { self.functions().llama_model_free(self.raw.as_ptr()) }
     }
 }
@@ -280,7 +280,7 @@ fn count(number: i32) -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
 
-/// Models without such a token have a negative number for it.
+/// The library uses negative ids for missing tokens.
 fn token(number: i32) -> Option<Token> {
     (0 <= number).then_some(Token(number))
 }

@@ -1,4 +1,4 @@
-//! Libraries that cannot be used are told as such, and harm nobody.
+//! Tests that unusable libraries are rejected without harm.
 
 #![expect(clippy::unwrap_used, reason = "tests end at the first surprise")]
 
@@ -12,7 +12,7 @@ fn refusal(path: &Path) -> String {
     Library::load(path).unwrap_err().to_string()
 }
 
-/// A library with such a content, made by the C compiler that building needs anyway.
+/// Compiles a library from C source with the compiler that the build needs anyway.
 fn compiled(folder: &Path, source: &str) -> std::path::PathBuf {
     let (from, to) = (folder.join("library.c"), folder.join("libllama.so"));
     std::fs::write(&from, source).unwrap();
@@ -54,7 +54,7 @@ fn a_library_without_a_function_is_refused_with_its_name() {
     assert!(told.contains("undefined symbol"), "{told}");
 }
 
-/// Every function is there, and the parameters have a field more at their beginning.
+/// All functions exist, but the parameters have an extra field at the start.
 #[test]
 fn a_library_whose_structures_differ_is_refused_with_the_field() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The committed bindings are those of the committed headers: read here once more, by other means
-//! than the tool that made them.
+//! Tests that the committed bindings match the committed headers, with a parser independent of the
+//! generator.
 
 #![expect(clippy::unwrap_used, reason = "tests end at the first surprise")]
 
@@ -9,10 +9,10 @@ const HEADERS: [&str; 2] =
     [include_str!("../include/llama.h"), include_str!("../include/ggml-backend.h")];
 const BINDINGS: &str = include_str!("../src/bindings.rs");
 
-/// A type and a name, as `const char * text` has them.
+/// A type and a name, as in `const char * text`.
 type Typed = (String, String);
 
-/// C without comments, with one space between words.
+/// C source without comments, with one space between words.
 fn plain(header: &str) -> String {
     let lines = header.lines().map(|line| line.split("//").next().unwrap());
     let lines: Vec<&str> = lines.filter(|line| !line.trim_start().starts_with('#')).collect();
@@ -25,7 +25,7 @@ fn plain(header: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// What a type of C is called in the bindings.
+/// The Rust type of a C type in the bindings.
 fn in_rust(words: &[&str]) -> Option<String> {
     let words: Vec<&str> =
         words.iter().copied().filter(|it| !["struct", "enum"].contains(it)).collect();
@@ -52,14 +52,14 @@ fn in_rust(words: &[&str]) -> Option<String> {
     Some(named)
 }
 
-/// None where an argument has no name, as those of functions that are not bound sometimes have.
+/// `None` if an argument has no name, as in some functions that are not bound.
 fn typed(declaration: &str) -> Option<Typed> {
     let words: Vec<&str> = declaration.split_whitespace().collect();
     let (name, kind) = words.split_last()?;
     Some((in_rust(kind)?, (*name).to_owned()))
 }
 
-/// Every function of the headers: what it gives, then what it takes.
+/// All functions of the headers: return type, then arguments.
 fn functions_of_headers() -> HashMap<String, Vec<String>> {
     let mut functions = HashMap::new();
     for header in HEADERS {
@@ -81,7 +81,7 @@ fn functions_of_headers() -> HashMap<String, Vec<String>> {
     functions
 }
 
-/// The same, of the bindings.
+/// The same for the bindings.
 fn functions_of_bindings() -> HashMap<String, Vec<String>> {
     let text = BINDINGS.split_whitespace().collect::<Vec<&str>>().join(" ");
     let text = text.replace("::std::os::raw::", "");

@@ -1,4 +1,4 @@
-//! A sound file as mono samples at one rate, in blocks.
+//! Decodes an audio file to mono samples at a given rate, block by block.
 
 use sound::Container;
 use symphonia::core::codecs::audio::AudioDecoder;
@@ -7,17 +7,17 @@ use symphonia::core::errors::Error as SymphoniaError;
 use crate::resample::Resampler;
 use crate::source::{Limits, SoundError, Source, refusal, refuse_many};
 
-/// About how many samples a block has; the last one has fewer.
+/// Approximate samples per block; the last one is shorter.
 const BLOCK_SAMPLES: usize = 8_192;
-/// Slower than a telephone or faster than a studio is damage or malice.
+/// Rates outside of this range indicate damage or an attack.
 const SAMPLE_RATES: std::ops::RangeInclusive<u32> = 4_000..=384_000;
-/// Real files have a bad packet here and there; a file with more of them is refused.
+/// Real files have a few bad packets; a file with more is rejected.
 const BAD_PACKETS_MAX: usize = 16;
-/// Files declare up to this much more than they hold: encoders pad, and count packets whole.
+/// Tolerance for declared lengths: encoders pad, and count packets whole.
 const DECLARED_SLACK_S: f64 = 0.25;
 
-/// Decodes as it is iterated: it holds one packet and one block at a time, never the whole sound.
-/// After an error it ends.
+/// Decodes while iterating: holds one packet and one block at a time, never the whole audio. Ends
+/// after an error.
 pub struct Decoder<'a> {
     source: Source<'a>,
     codec: Box<dyn AudioDecoder>,
@@ -33,7 +33,7 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Opens a file; `sample_rate` is what the blocks shall have.
+    /// Opens a file; `sample_rate` is the rate of the blocks.
     pub fn open(
         file: &'a [u8],
         sample_rate: u32,
@@ -60,12 +60,12 @@ impl<'a> Decoder<'a> {
         self.source.container
     }
 
-    /// How long the sound decoded so far is; at the end, how long the sound is.
+    /// Length decoded so far in seconds; at the end, the total length.
     pub fn decoded_s(&self) -> f64 {
         self.decoded_s
     }
 
-    /// Fills the block; false at the end of the sound.
+    /// Fills the block; false at the end.
     fn fill(&mut self) -> Result<bool, SoundError> {
         while self.block.len() < BLOCK_SAMPLES {
             let Some(packet) = self.source.packet()? else {
@@ -93,7 +93,7 @@ impl<'a> Decoder<'a> {
         Ok(true)
     }
 
-    /// Moves the mixed samples into the block, at the wanted rate.
+    /// Resamples the mono samples and appends them to the block.
     fn resample(&mut self, rate: u32) -> Result<(), SoundError> {
         if self.mono.is_empty() {
             return Ok(());
@@ -152,7 +152,7 @@ impl Iterator for Decoder<'_> {
     }
 }
 
-/// The mean of the channels. What is no number counts as silence.
+/// Mixes channels to their mean. Non-finite samples become silence.
 fn mix(interleaved: &[f32], channels: usize, mono: &mut Vec<f32>) {
     let mean = |frame: &[f32]| frame.iter().sum::<f32>() / frame.len() as f32;
     let sane = |sample: f32| if sample.is_finite() { sample.clamp(-1.0, 1.0) } else { 0.0 };
@@ -160,7 +160,7 @@ fn mix(interleaved: &[f32], channels: usize, mono: &mut Vec<f32>) {
     mono.extend(interleaved.chunks_exact(channels.max(1)).map(|frame| sane(mean(frame))));
 }
 
-/// How long the file says that its sound is, where it says so before the sound.
+/// The declared length, if the file states it before the audio.
 fn declared_s(source: &Source<'_>) -> Option<f64> {
     let rate = source.codec.sample_rate.filter(|it| SAMPLE_RATES.contains(it))?;
     Some(source.track.num_frames? as f64 / f64::from(rate))

@@ -1,4 +1,4 @@
-//! Samples as a sound file, piece by piece, so that speech can be sent while it is made.
+//! Encodes samples to an audio file incrementally, so that speech can be streamed.
 
 mod aac;
 mod flac;
@@ -12,7 +12,7 @@ use self::flac::Flac;
 use self::mp3::Mp3;
 use self::ogg_opus::OggOpus;
 
-/// The formats of speech, in the order of the specification.
+/// The audio formats, in the order of the specification.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
     Mp3,
@@ -23,7 +23,7 @@ pub enum Format {
     Pcm,
 }
 
-/// Why samples cannot be encoded.
+/// Errors of encoding.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum EncodeError {
     #[error("{format} cannot hold {sample_rate} samples a second")]
@@ -32,7 +32,8 @@ pub enum EncodeError {
     Failed { format: &'static str, cause: String },
 }
 
-/// One sound under way. What `new`, `push` and `finish` give, in this order, is the file.
+/// An audio file in progress. The outputs of `new`, `push` and `finish`, in this order, form the
+/// file.
 pub struct Encoder(Kind);
 
 enum Kind {
@@ -40,7 +41,7 @@ enum Kind {
     Opus(Box<OggOpus>),
     Aac(Box<Aac>),
     Flac(Box<Flac>),
-    /// The header, until it is given out with the first samples.
+    /// The header, until it is returned with the first samples.
     Wav(Vec<u8>),
     Pcm,
 }
@@ -77,7 +78,7 @@ impl Format {
 }
 
 impl Encoder {
-    /// Starts a sound whose length is not known yet.
+    /// Starts an audio file of unknown length.
     pub fn new(format: Format, sample_rate: u32) -> Result<Encoder, EncodeError> {
         Encoder::start(format, sample_rate, None)
     }
@@ -98,7 +99,7 @@ impl Encoder {
         Ok(Encoder(kind))
     }
 
-    /// Takes samples between -1 and 1 and gives the bytes that are ready, which may be none yet.
+    /// Encodes samples from -1 to 1 and returns the available bytes, possibly none.
     pub fn push(&mut self, samples: &[f32]) -> Result<Vec<u8>, EncodeError> {
         match &mut self.0 {
             Kind::Mp3(mp3) => mp3.push(samples),
@@ -118,7 +119,7 @@ impl Encoder {
         }
     }
 
-    /// The last bytes of the file.
+    /// Returns the last bytes of the file.
     pub fn finish(self) -> Result<Vec<u8>, EncodeError> {
         match self.0 {
             Kind::Mp3(mp3) => mp3.finish(),
@@ -132,7 +133,7 @@ impl Encoder {
 }
 
 impl Encoder {
-    /// A whole sound of two channels as a file: left and right in turn. MP3, FLAC and WAV only.
+    /// Encodes interleaved stereo samples as a complete file. MP3, FLAC and WAV only.
     pub fn stereo_file(
         format: Format,
         sample_rate: u32,
@@ -156,11 +157,11 @@ impl Encoder {
     }
 }
 
-/// How many sounds there are at once.
+/// Number of channels.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Channels {
     One,
-    /// Left and right, in turn.
+    /// Left and right, interleaved.
     Two,
 }
 
@@ -173,7 +174,7 @@ impl Channels {
     }
 }
 
-/// A whole sound as a file; unlike a sound under way, its header tells its length.
+/// Encodes a complete file; unlike a streamed one, its header states the length.
 pub fn encode(format: Format, sample_rate: u32, samples: &[f32]) -> Result<Vec<u8>, EncodeError> {
     let mut encoder = Encoder::start(format, sample_rate, Some(samples.len() as u64))?;
     let mut bytes = encoder.push(samples)?;

@@ -1,7 +1,7 @@
-//! Sound files: decoded block by block, encoded piece by piece. What a file is, `sound` says.
+//! Audio files: decoded block by block, encoded incrementally. `sound` detects the format.
 //!
-//! Nothing here reads a file or a clock: bytes come in, samples go out, and the other way round.
-//! Whatever the bytes are, memory stays bounded by the limits that the caller sets.
+//! No files or clocks are used: only bytes and samples. For any input, memory stays within the
+//! caller's limits.
 
 mod decode;
 mod encode;

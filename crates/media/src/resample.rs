@@ -1,17 +1,17 @@
-//! From one sample rate to another, for one channel, with the delay of the filter taken out.
+//! Resamples one channel, with the filter's delay compensated.
 
 use audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Fft, FixedSync, Resampler as _};
 
 use crate::source::SoundError;
 
-/// How many samples go through the filter at a time.
+/// Samples per run of the filter.
 const CHUNK_SAMPLES: usize = 1_024;
 
 pub(crate) struct Resampler {
     rate_in: u32,
     rate_out: u32,
-    /// None where both rates are the same.
+    /// `None` if both rates are equal.
     filter: Option<Filter>,
 }
 
@@ -21,7 +21,7 @@ struct Filter {
     chunk: Vec<f32>,
     samples_in: u64,
     samples_out: u64,
-    /// What the filter still gives before the first sample that was put in.
+    /// Remaining filter delay, in output samples to drop.
     delay: usize,
 }
 
@@ -35,7 +35,7 @@ impl Resampler {
         self.rate_in
     }
 
-    /// Appends to `output` what can be computed so far.
+    /// Appends the samples that can be computed so far.
     pub(crate) fn push(&mut self, input: &[f32], output: &mut Vec<f32>) {
         let Some(filter) = &mut self.filter else {
             output.extend_from_slice(input);
@@ -46,7 +46,7 @@ impl Resampler {
         filter.run(output);
     }
 
-    /// Appends the rest, so that the output is as long as the input was.
+    /// Appends the rest, so that output and input have the same duration.
     pub(crate) fn finish(&mut self, output: &mut Vec<f32>) {
         let (rate_in, rate_out) = (u64::from(self.rate_in), u64::from(self.rate_out));
         let Some(filter) = &mut self.filter else {

@@ -1,4 +1,4 @@
-//! A sound file that has been opened: its packets, and the codec that turns them into samples.
+//! An opened audio file: its packets and codec.
 
 use std::borrow::Cow;
 use std::io::{Cursor, ErrorKind};
@@ -18,7 +18,7 @@ use symphonia_adapter_libopus::OpusDecoder;
 
 use crate::wav;
 
-/// How much of a sound a caller lets in.
+/// The caller's limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub bytes_max: usize,
@@ -26,7 +26,7 @@ pub struct Limits {
     pub channels_max: usize,
 }
 
-/// Why a file gives no sound. Every one of them is the file's fault.
+/// Errors of reading an audio file, all caused by the file.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SoundError {
     #[error("the file has {bytes} bytes, and {bytes_max} is the most")]
@@ -47,7 +47,7 @@ pub enum SoundError {
     Corrupt(String),
 }
 
-/// Packets of the file's one sound track.
+/// The packets of the file's audio track.
 pub(crate) struct Source<'a> {
     pub(crate) container: Container,
     pub(crate) track: Track,
@@ -63,7 +63,7 @@ impl<'a> Source<'a> {
         }
         let (container, sound) = sound::recognise(file).ok_or(SoundError::Unknown)?;
         if container == Container::Wav {
-            // Before the library, which multiplies the number as it stands there.
+            // Checked before the library, which multiplies with the unchecked number.
             refuse_many(wav::channels(sound), limits)?;
         }
         let reader = reader(container, sound).map_err(refusal)?;
@@ -75,7 +75,7 @@ impl<'a> Source<'a> {
         Ok(Source { container, track, codec, reader })
     }
 
-    /// The next packet of the track; none at the end.
+    /// The next packet of the track; `None` at the end.
     pub(crate) fn packet(&mut self) -> Result<Option<Packet>, SoundError> {
         loop {
             match self.reader.next_packet() {

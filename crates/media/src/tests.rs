@@ -1,4 +1,4 @@
-//! Every format in and out, and what happens to files that are not what they say.
+//! Tests of every format in both directions, and of invalid files.
 
 mod decoding;
 mod encoding;
@@ -6,7 +6,7 @@ mod hostile;
 
 use crate::{Decoder, Limits, SoundError};
 
-/// The first second and a half of a sentence, at 16 kHz; the others are encodings of it.
+/// The first 1.5 s of a sentence, at 16 kHz; the others are encodings of it.
 const WAV: &[u8] = include_bytes!("../samples/speech.wav");
 const SAMPLES: [(&str, &[u8]); 9] = [
     ("wav", WAV),
@@ -29,7 +29,7 @@ fn decode(file: &[u8], sample_rate: u32) -> Result<Vec<f32>, SoundError> {
     Ok(sound)
 }
 
-/// The best correlation of two sounds when one is moved by up to a fifth of a second.
+/// The maximum correlation of two signals, shifted by up to 0.2 s.
 fn likeness(one: &[f32], other: &[f32]) -> f32 {
     const LAG_SAMPLES: usize = 3_000;
     const WINDOW_SAMPLES: usize = 4_000;
@@ -42,7 +42,7 @@ fn likeness(one: &[f32], other: &[f32]) -> f32 {
     (0..2 * LAG_SAMPLES).step_by(3).map(at_lag).fold(-1.0, f32::max)
 }
 
-/// How loud a sound is on the whole.
+/// RMS level.
 fn level(sound: &[f32]) -> f32 {
     (sound.iter().map(|it| it * it).sum::<f32>() / sound.len() as f32).sqrt()
 }

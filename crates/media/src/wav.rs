@@ -1,11 +1,11 @@
-//! What a WAV file says about itself, read before the library reads it.
+//! Reads WAV headers before the library does.
 
 use std::borrow::Cow;
 
 const FIRST_CHUNK: usize = 12;
 const CHUNK_HEADER: usize = 8;
 
-/// A part of the file, with where its header begins.
+/// A chunk and the offset of its header.
 struct Chunk {
     at: usize,
     id: [u8; 4],
@@ -18,7 +18,7 @@ impl Chunk {
     }
 }
 
-/// The most channels that a format in it declares; none if it has no format.
+/// The largest declared number of channels; 0 if there is no format chunk.
 pub(crate) fn channels(wav: &[u8]) -> usize {
     const CHANNELS_AT: usize = 2;
     let formats = chunks(wav).filter(|chunk| chunk.id == *b"fmt ");
@@ -26,8 +26,8 @@ pub(crate) fn channels(wav: &[u8]) -> usize {
     declared.map(|declared| u16::from_le_bytes(*declared).into()).max().unwrap_or(0)
 }
 
-/// A program that writes WAV to a pipe cannot know the length, and declares the most that fits.
-/// Then the samples go on until the file ends.
+/// Replaces the data length if it is a placeholder: programs that write to a pipe declare the
+/// maximum. The samples then extend to the end of the file.
 pub(crate) fn with_true_length(wav: &[u8]) -> Cow<'_, [u8]> {
     const UNKNOWN_BYTES_MIN: u32 = 0x7fff_0000;
     let samples = chunks(wav).find(|chunk| chunk.id == *b"data");
@@ -46,7 +46,7 @@ fn chunks(wav: &[u8]) -> impl Iterator<Item = Chunk> {
         let header: &[u8; CHUNK_HEADER] = wav.get(at..)?.first_chunk()?;
         let [i, d, e, n, length @ ..] = *header;
         let chunk = Chunk { at, id: [i, d, e, n], length: u32::from_le_bytes(length) };
-        // A chunk of an odd length is followed by a byte of padding.
+        // A chunk of odd length is followed by a padding byte.
         let length = chunk.length as usize;
         at = chunk.body().saturating_add(length).saturating_add(length % 2);
         Some(chunk)

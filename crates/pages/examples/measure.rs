@@ -1,4 +1,4 @@
-//! Measures how long pages take to read, and keeps their Markdown.
+//! Measures the time to read pages, and writes their Markdown.
 //!
 //! `cargo run --release -p pages --example measure -- FOLDER_FOR_MARKDOWN PAGE...`
 
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const ADDRESS: &str = "https://site.example.com/section/page";
-/// The fastest of so many readings is the one that nothing else disturbed.
+/// Runs per page; the fastest is the least disturbed one.
 const READINGS: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {

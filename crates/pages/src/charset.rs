@@ -1,12 +1,12 @@
-//! From the bytes of a page to its text.
+//! Decodes the bytes of a page to text.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// Where a page may name its own encoding.
+/// A page must declare its encoding within these bytes.
 const HEAD_BYTES: usize = 1024;
 
-/// The text of a page, by its byte order mark, the header that came with it, its own `meta`
-/// element, or what its bytes look like.
+/// Decodes a page by its byte order mark, the `Content-Type` header, its `meta` element, or a guess
+/// from its bytes, in this order.
 pub fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
@@ -17,7 +17,7 @@ pub fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// The encoding behind `charset=`.
+/// The encoding named after `charset=`.
 fn label(text: &str) -> Option<&'static Encoding> {
     let lower = text.to_ascii_lowercase();
     let (_, rest) = lower.split_once("charset")?;
@@ -30,7 +30,7 @@ fn label(text: &str) -> Option<&'static Encoding> {
 fn meta(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(bytes.get(..HEAD_BYTES).unwrap_or(bytes)).into_owned();
     let encoding = label(&head)?;
-    // A page whose bytes could be read this far is not in sixteen bits, whatever it says.
+    // A page whose `meta` element is readable as ASCII is not UTF-16, even if it says so.
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
 

@@ -1,13 +1,13 @@
-//! How deeply the elements of a page are nested, known before a tree is built of it.
+//! Measures the nesting of a page's elements before a tree is built.
 
-/// How deeply elements are nested, if every one of them is closed. The tree is walked by functions
-/// that call themselves, so this is known before it is built.
+/// Nesting depth, assuming that every element is closed. Checked before the tree is built, because
+/// recursive functions walk the tree.
 pub(crate) fn of(html: &str) -> usize {
     const VOID: [&str; 14] = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
         "source", "track", "wbr",
     ];
-    /// Elements that the next of their kind closes.
+    /// Elements that are closed by the next one of their kind.
     const CLOSED_BY_NEXT: [&str; 11] =
         ["p", "li", "dt", "dd", "tr", "td", "th", "option", "thead", "tbody", "tfoot"];
     let (mut depth, mut deepest) = (0_usize, 0_usize);
@@ -25,7 +25,7 @@ pub(crate) fn of(html: &str) -> usize {
             continue;
         }
         if !is_end && matches!(name.as_str(), "script" | "style") {
-            // What is in them is no markup, whatever it looks like.
+            // Their content is not markup.
             rest = rest.find("</").map_or("", |end| &rest[end..]);
             while !rest.is_empty() && !is_end_of(rest, &name) {
                 rest = rest[2..].find("</").map_or("", |end| &rest[2 + end..]);

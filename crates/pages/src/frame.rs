@@ -1,4 +1,4 @@
-//! What stands around the content of a page: menus, banners, footers, advertisements, comments.
+//! Removes what surrounds the content of a page: menus, banners, footers, advertisements, comments.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,26 @@ use dom_query::{Document, NodeId, NodeRef};
 
 use crate::texts::{Text, Texts};
 
-/// Never part of a text.
+/// Elements that are never content.
 const NEVER: &str = "script, style, noscript, template, svg, iframe, object, dialog, nav, button, \
                      select, textarea, input:not([type=checkbox]), [aria-hidden=true], \
                      [aria-modal=true], [hidden]:not([role=tabpanel])";
-/// Marks beside headings by which they can be linked to.
+/// Anchor links beside headings.
 const ANCHORS: &str = "a.headerlink, a.anchor, a.heading-anchor, a.hash-link, a.doc-anchor";
-/// Elements of one kind with more of the page's text than this are content, whatever their name
-/// says: a thread may consist of comments, themes name whole pages after their sidebar, and some
-/// frameworks wrap them in a form.
+/// If elements of one name hold more of the page's text than this, they are content despite their
+/// name: a thread may consist of comments, themes name whole pages after their sidebar, and some
+/// frameworks wrap pages in a form.
 const SHARE_MAX_PERCENT: usize = 50;
-/// If so much of its text is in links, a block with one of the names `OF_LINKS` leads elsewhere.
+/// Minimum share of linked text at which a block with a name in `OF_LINKS` is navigation.
 const LINKED_PERCENT: usize = 50;
-/// If so much of its text is in links, a block leads elsewhere, whatever its name is.
+/// Minimum share of linked text at which any block is navigation.
 const LINKED_ONLY_PERCENT: usize = 75;
-/// A sentence may consist of a link or two.
+/// A sentence may consist of a link or two; from this number on, links may be navigation.
 const LINKS_MANY: usize = 3;
-/// Names of so many letters are recognised by their beginning: `comment` in `commentlist`.
+/// Names of at least this length also match as a prefix: `comment` in `commentlist`.
 const BEGINNING_LETTERS: usize = 6;
 
-/// Roles of elements around the content.
+/// ARIA roles of elements around the content.
 const ROLES: [&str; 8] = [
     "navigation",
     "banner",
@@ -36,7 +36,8 @@ const ROLES: [&str; 8] = [
     "alertdialog",
     "menu",
 ];
-/// Words in classes and ids of what is not content, as sites and their engines name it.
+/// Words in classes and ids of elements that are not content, as used by websites and their
+/// software.
 const OF_FRAME: [&str; 46] = [
     "ad",
     "ads",
@@ -85,7 +86,7 @@ const OF_FRAME: [&str; 46] = [
     "teaser",
     "vote",
 ];
-/// Words in classes and ids of what is not content if it consists of links.
+/// Words in classes and ids of elements that are not content if they consist of links.
 const OF_LINKS: [&str; 24] = [
     "actions",
     "archive",
@@ -112,13 +113,13 @@ const OF_LINKS: [&str; 24] = [
     "trending",
     "widget",
 ];
-/// Elements that classes may mark as frame. Others hold words of a sentence or lines of code.
+/// Elements whose classes are checked. Others contain words of a sentence or lines of code.
 const BLOCKS: [&str; 19] = [
     "a", "article", "aside", "div", "dl", "figure", "footer", "form", "h2", "h3", "h4", "header",
     "li", "ol", "p", "section", "span", "table", "ul",
 ];
 
-/// Removes from a page what is not its content.
+/// Removes everything that is not content.
 pub(crate) fn remove(document: &Document) {
     document.select(NEVER).remove();
     document.select(ANCHORS).remove();
@@ -138,13 +139,12 @@ pub(crate) fn remove(document: &Document) {
     for kind in kinds.into_values().filter(|kind| is_small(kind.characters)) {
         kind.elements.iter().for_each(NodeRef::remove_from_parent);
     }
-    // Readers' modes would remove what is left of these: quotes of other posts, and the tabs that
-    // are not shown at first.
+    // Readability would remove these: quotes of other posts, and tabs that are initially hidden.
     document.select("aside").rename("div");
     document.select("[role=tabpanel]").remove_attr("hidden");
 }
 
-/// The elements of a page that go by the same name, without those inside of others.
+/// The elements of a page that match the same name, without nested ones.
 #[derive(Default)]
 struct Kind<'a> {
     elements: Vec<NodeRef<'a>>,
@@ -162,7 +162,7 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// By what names an element is part of the frame.
+/// The names by which an element counts as frame.
 fn frame_names(element: NodeRef<'_>, text: Text) -> Vec<&'static str> {
     let Some(name) = element.node_name() else { return Vec::new() };
     let role = element.attr("role").unwrap_or_default();
@@ -194,8 +194,8 @@ fn is_within(element: NodeRef<'_>, names: &[&str]) -> bool {
     element.ancestors_it(None).any(|ancestor| names.iter().any(|name| ancestor.has_name(name)))
 }
 
-/// The words of an element's classes and its id: `cookie-banner`, `cookie_banner` and
-/// `cookieBanner` have the same two.
+/// The words in an element's classes and id: `cookie-banner`, `cookie_banner` and `cookieBanner`
+/// all give the same two.
 fn words(element: NodeRef<'_>) -> Vec<String> {
     let mut words = Vec::new();
     for names in [element.class(), element.id_attr()].into_iter().flatten() {
@@ -214,8 +214,7 @@ fn words(element: NodeRef<'_>) -> Vec<String> {
     words
 }
 
-/// Removes from the content of a page the blocks that only lead elsewhere, unless that is what the
-/// page is for.
+/// Removes blocks of navigation from the content, unless the page consists mostly of links.
 pub(crate) fn remove_links(content: NodeRef<'_>) {
     let texts = Texts::below(content);
     if texts.of(content).is_linked(LINKED_PERCENT) {

@@ -1,9 +1,9 @@
-//! The main content of a web page as Markdown.
+//! Extracts the main content of a web page as Markdown.
 //!
-//! Bytes come in and text goes out: nothing is fetched, and no script runs. What stands around the
-//! content is removed, and the element that holds the rest is looked for. If the rules of readers'
-//! modes find nearly as much, theirs is taken: it has less beside an article. They keep one post of
-//! a thread and no cards of a shop, so where they find less, all of the element is given.
+//! Nothing is fetched, and no script runs. Frame elements are removed, then the element with the
+//! main content is located. If Readability's rules find nearly as much text, their result is used,
+//! because it has less noise around an article. They keep only one post of a thread and no product
+//! cards, so if they find less, the whole element is used.
 
 mod charset;
 mod depth;
@@ -19,36 +19,36 @@ use html_to_markdown_rs::{
 
 pub use charset::decode;
 
-/// More than any page has that is worth reading.
+/// More elements than any useful page has.
 const ELEMENTS_MAX: usize = 50_000;
-/// Deeper than any page that a person wrote.
+/// Deeper nesting than any hand-written page has.
 const DEPTH_MAX: usize = 256;
-/// A reader's mode that finds less than this part of the content has lost some of it. Chosen by the
+/// If Readability finds less than this share of the content, it has lost some. Chosen with the
 /// pages in docs/benchmarks.md.
 const ARTICLE_MIN_PERCENT: usize = 80;
-/// A page with fewer words than this, and scripts, is likely built by them.
+/// A page with scripts and fewer words than this is probably built by them.
 const WORDS_FEW: usize = 80;
-/// Where scripts put what they build.
+/// Elements into which scripts render a page.
 const SHELLS: &str = "#root:empty, #app:empty, #__next:empty, #__nuxt:empty, app-root:empty";
 
-/// What was read off a page.
+/// The content of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     pub title: String,
     pub markdown: String,
-    /// Where the page says that its Markdown lies.
+    /// The URL of the page's Markdown version, if it links one.
     pub alternate: Option<String>,
-    /// It says little, and has scripts that may say more.
+    /// Set if the page has scripts, and little text or an empty root element for them.
     pub needs_scripts: bool,
-    /// It says nothing but its title, or is the empty frame that scripts fill.
+    /// Set if the page has scripts, and no text but its title or an almost empty shell.
     pub is_bare: bool,
 }
 
-/// Why nothing was read, as a sentence.
+/// The reason why nothing was read, as a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(pub &'static str);
 
-/// Reads a page that lies at `address`.
+/// Reads a page; `address` is its URL.
 pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
     if DEPTH_MAX < depth::of(html) {
         return Err(Unreadable("Its elements are nested too deeply."));
@@ -61,7 +61,7 @@ pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
     let has_scripts = document.select("script").exists();
     let has_shell = document.select(SHELLS).exists();
     let title = document.select("title").text().trim().to_owned();
-    // The names in a declaration may be links, and Markdown shows those in code as they are written.
+    // Names in code may be links, which Markdown would show literally in a code block.
     document.select("pre").strip_elements(&["a"]);
     frame::remove(&document);
     let content = content(&document, address);
@@ -79,7 +79,7 @@ pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
     Ok(Page { title, markdown, alternate, needs_scripts, is_bare })
 }
 
-/// All that the element with the content holds.
+/// All content of the main element.
 fn content(document: &Document, address: &str) -> String {
     let Some(body) = document.body() else { return String::new() };
     let region = region::find(body);
@@ -87,7 +87,7 @@ fn content(document: &Document, address: &str) -> String {
     to_markdown(&region.inner_html(), address).unwrap_or_default()
 }
 
-/// The title and the text that the rules of readers' modes find.
+/// Title and text as found by Readability's rules.
 fn article(document: Document, address: &str) -> Option<(String, String)> {
     let config =
         Config { keep_classes: true, max_elements_to_parse: ELEMENTS_MAX, ..Config::default() };
@@ -102,7 +102,7 @@ fn to_markdown(html: &str, address: &str) -> Option<String> {
         extract_metadata: false,
         max_depth: Some(DEPTH_MAX),
         base_url: Some(address.to_owned()),
-        // What is in a tab or behind a click is part of the text; a picture's bytes are not.
+        // Tabs and collapsed content are part of the text; inline image data is not.
         hidden_content: HiddenContent::Reachable,
         inline_data_media: InlineDataMedia::AltTextOnly,
         preprocessing: PreprocessingOptions { enabled: false, ..PreprocessingOptions::default() },
@@ -111,17 +111,17 @@ fn to_markdown(html: &str, address: &str) -> Option<String> {
     html_to_markdown_rs::convert(html, options).ok()?.content
 }
 
-/// Japanese and Chinese are written without spaces: each of their characters counts as a word.
+/// Counts words. Japanese and Chinese are written without spaces: each character counts as a word.
 fn words(text: &str) -> usize {
     let is_character = |it: &char| matches!(it, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}');
     let spaced = text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
     spaced.map(|word| word.chars().filter(is_character).count().max(1)).sum()
 }
 
-/// A text without a heading of its own gets the page's title as one.
+/// Adds the page's title as a heading if the text has none.
 fn with_title(title: &str, markdown: &str) -> String {
     let markdown = markdown.trim();
-    // Every second piece between fences is code, where such a line is a comment.
+    // Every second part between fences is code, where a line with `# ` is a comment.
     let prose = markdown.split("```").step_by(2);
     let has_heading = prose.flat_map(str::lines).any(|line| line.starts_with("# "));
     if title.is_empty() || has_heading {

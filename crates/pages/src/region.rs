@@ -1,16 +1,16 @@
-//! The element of a page that holds its content.
+//! Locates the element with the main content of a page.
 
 use dom_query::NodeRef;
 
 use crate::texts::Texts;
 
-/// An element that holds so much of the text outside of links holds the content.
+/// Minimum share of the unlinked text that the main element holds.
 const SHARE_PERCENT: usize = 85;
-/// Elements that hold parts of pages. Others are parts of a table, a list or a sentence.
+/// Elements that can be the main element. Others are parts of a table, a list or a sentence.
 const PARTS: [&str; 7] = ["main", "article", "section", "div", "td", "form", "center"];
 
-/// The innermost part of `body` that holds nearly all of its text outside of links. An article is
-/// not looked into: its title and its author are part of it.
+/// The innermost element that holds nearly all of the unlinked text. Does not descend into an
+/// article, because its title and author are part of it.
 pub(crate) fn find(body: NodeRef<'_>) -> NodeRef<'_> {
     let texts = Texts::below(body);
     let all = texts.of(body).unlinked();

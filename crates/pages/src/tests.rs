@@ -1,10 +1,10 @@
-//! Pages of several kinds, each with what must and what must not be told of it.
+//! Tests with pages of several kinds: expected and unwanted text.
 
 use super::*;
 
 const ADDRESS: &str = "https://site.example.com/section/page";
 
-/// A page with everything around its content that such pages have.
+/// A page with all typical frame elements around its content.
 fn framed(content: &str) -> String {
     format!(
         "<!doctype html><html><head><title>A page — Site</title></head><body>\

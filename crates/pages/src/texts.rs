@@ -1,14 +1,14 @@
-//! How much text each element of a page holds, and how much of it is in links.
+//! Counts the text of each element of a page, and the share of it in links.
 
 use std::collections::HashMap;
 
 use dom_query::{NodeId, NodeRef};
 
-/// Letters and digits below an element: unlike words, every script has them.
+/// Letters and digits in an element: unlike words, all scripts have them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Text {
     pub(crate) characters: usize,
-    /// How many of them are in links.
+    /// The part of `characters` within links.
     pub(crate) linked: usize,
 }
 
@@ -17,7 +17,7 @@ impl Text {
         self.characters - self.linked
     }
 
-    /// Whether at least `percent` of the text is in links.
+    /// True if at least `percent` of the text is in links.
     pub(crate) fn is_linked(self, percent: usize) -> bool {
         self.characters * percent <= self.linked * 100
     }
@@ -30,7 +30,7 @@ impl Texts {
         let mut nodes = vec![root];
         nodes.extend(root.descendants_it());
         let mut texts: HashMap<NodeId, Text> = HashMap::with_capacity(nodes.len());
-        // Backwards, an element comes after everything that it holds.
+        // In reverse order, so that children come before their parents.
         for node in nodes.iter().rev() {
             let mut text = texts.get(&node.id).copied().unwrap_or_default();
             if node.is_text() {

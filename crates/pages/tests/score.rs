@@ -1,9 +1,8 @@
-//! The text of pages of many kinds, scored against what a person would want of them.
+//! Scores the extracted text of many kinds of pages against reference texts.
 //!
-//! A text is compared as runs of four words, each counted as often as it occurs. Single words would
-//! forgive too much: a menu consists of words that the article has as well, and posts of a thread
-//! in the wrong order have the same words. Japanese and Chinese are written without spaces, so there
-//! a character counts as a word.
+//! Texts are compared as multisets of four-word sequences. Single words would be too lenient: a
+//! menu has words of the article as well, and reordered posts of a thread have the same words. In
+//! Japanese and Chinese, which have no spaces, a character counts as a word.
 
 #![expect(clippy::expect_used, reason = "a fixture that cannot be read fails its test")]
 
@@ -12,10 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const ADDRESS: &str = "https://site.example.com/section/page";
-/// Words that follow each other and are compared as one.
+/// Length of the compared sequences, in words.
 const RUN_WORDS: usize = 4;
 
-/// A little below what each page scored when its rules were last changed.
+/// Slightly below each page's score when the rules were last changed.
 const FLOORS: [(&str, f64); 23] = [
     ("article-arabic", 0.96),
     ("article-japanese", 0.97),
@@ -79,14 +78,14 @@ fn average(scores: &[Score]) -> f64 {
     scores.iter().map(|score| score.f1).sum::<f64>() / scores.len() as f64
 }
 
-/// As the service reads a page.
+/// The text that the service extracts.
 fn ours(name: &str) -> String {
     let bytes = fs::read(fixtures().join(format!("{name}.html"))).expect("the page can be read");
     let html = pages::decode(&bytes, Some("text/html"));
     pages::read(&html, ADDRESS).expect("the page has a text").markdown
 }
 
-/// What `others.py` wrote.
+/// The text that `others.py` wrote.
 fn theirs(folder: &str, name: &str) -> String {
     let path = fixtures().join(folder).join(format!("{name}.txt"));
     fs::read_to_string(path).expect("the other's text can be read")
@@ -124,8 +123,8 @@ fn score(markdown: &str, name: String) -> Score {
     Score { name, precision, recall, f1 }
 }
 
-/// Markdown without what a reference does not have: pictures, the addresses of links, the numbers
-/// of lists and the languages of code blocks.
+/// Removes Markdown that the references do not have: images, link targets, list numbers and
+/// languages of code blocks.
 fn without_marks(markdown: &str) -> String {
     let lines = markdown.lines().map(|line| {
         let line = line.trim_start();

@@ -1,11 +1,11 @@
-//! The alphabet of phonemes that Kokoro and the models distilled from it were trained on.
+//! The phoneme alphabet of Kokoro and the models distilled from it.
 //!
 //! It is the International Phonetic Alphabet with one capital letter for each English diphthong
-//! (`A` as in day, `I` as in my, `O` as in go, `Q` as in British go, `W` as in now, `Y` as in
-//! boy, `T` for the flapped t of water).
+//! (`A` as in day, `I` as in my, `O` as in go, `Q` as in British go, `W` as in now, `Y` as in boy)
+//! and `T` for the flapped t of water.
 
-/// The model's input for a line of phonemes, between the two pads that it expects. What is not in
-/// the alphabet has no sound, and is left out.
+/// The model's input for phonemes, with padding at both ends. Characters outside of the alphabet
+/// are dropped.
 pub fn ids(phonemes: &str) -> Vec<i64> {
     let pad = std::iter::once(PAD);
     pad.clone().chain(phonemes.chars().filter_map(id)).chain(pad).collect()
@@ -27,12 +27,12 @@ pub(crate) fn is_consonant(phoneme: char) -> bool {
     "bdfhjklmnpstvwzðŋɡɹɾʃʒʤʧθ".contains(phoneme)
 }
 
-/// Diphthongs and affricates take about twice the time of the others.
+/// Approximate duration: diphthongs and affricates take about twice as long as others.
 pub(crate) fn length(phonemes: &str) -> usize {
     phonemes.chars().map(|it| if "AIOQWYʤʧ".contains(it) { 2 } else { 1 }).sum()
 }
 
-/// Punctuation that makes the voice pause or turn.
+/// True for punctuation at which the voice pauses or changes pitch.
 pub(crate) fn is_pause(phoneme: char) -> bool {
     ";:,.!?—…".contains(phoneme)
 }
@@ -40,8 +40,7 @@ pub(crate) fn is_pause(phoneme: char) -> bool {
 pub(crate) const PRIMARY: char = 'ˈ';
 pub(crate) const SECONDARY: char = 'ˌ';
 
-/// The places of the phonemes in the models' embedding table: runs of neighbours, each from the
-/// place of its first.
+/// Phoneme ids in the models' embedding table: runs of consecutive ids, with the first id of each.
 const RUNS: [(i64, &str); 27] = [
     (1, ";:,.!?"),
     (9, "—…\"()“” \u{303}ʣʥʦʨᵝꭧAI"),

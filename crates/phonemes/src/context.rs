@@ -1,18 +1,18 @@
-//! What a word can know of the sounds that follow it.
+//! The context that follows a word.
 
 use crate::alphabet::{is_consonant, is_pause, is_vowel};
 
-/// What follows a word. Words are read from the last to the first for its sake.
+/// The sounds after a word. Words are processed from last to first to know them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Following {
-    /// Whether the next sound is a vowel; none at a pause or at the end.
+    /// True if the next sound is a vowel; `None` at a pause or the end.
     pub(crate) vowel: Option<bool>,
-    /// Whether the next word is `to`.
+    /// True if the next word is `to`.
     pub(crate) to: bool,
 }
 
 impl Following {
-    /// What the word before this one sees.
+    /// The context of the word before this one.
     pub(crate) fn before(self, word: &str, phonemes: &str) -> Following {
         let sounds = |it: &char| is_vowel(*it) || is_consonant(*it) || is_pause(*it);
         let vowel = match phonemes.chars().find(sounds) {

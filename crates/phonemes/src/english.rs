@@ -1,4 +1,4 @@
-//! English text to phonemes: words in their sentence, compounds, and words that no dictionary has.
+//! Converts English text to phonemes: words in context, compounds, and unknown words.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,12 +14,12 @@ use crate::tag::Tag;
 use crate::tagger::Tagger;
 use crate::tokens::{Token, tokens};
 
-/// Says how a word sounds that is in no dictionary; nothing if it cannot be said.
+/// Pronounces words that are in no dictionary; `None` if impossible.
 pub trait Unknown {
     fn pronounce(&mut self, word: &str) -> Option<String>;
 }
 
-/// Reads English with one accent. The tagger is the same for all accents.
+/// Reads English with one accent. The tagger is shared by all accents.
 #[derive(Debug)]
 pub struct English {
     lexicon: Lexicon,
@@ -33,7 +33,7 @@ impl English {
         Ok(English { lexicon, tagger, noun })
     }
 
-    /// The phonemes of one sentence. `[word](/phonemes/)` says how to pronounce a word.
+    /// The phonemes of one sentence. `[word](/phonemes/)` gives the pronunciation of a word.
     pub fn phonemes(&self, sentence: &str, unknown: &mut dyn Unknown) -> String {
         let mut spoken = String::new();
         let mut from = 0;
@@ -81,8 +81,8 @@ impl English {
         spoken.concat().replace('ɾ', "T").replace('ʔ', "t").trim().to_owned()
     }
 
-    /// A word, or words that hang together: the longest ends that the dictionary knows, one after
-    /// the other from the last to the first.
+    /// Pronounces a word or compound: repeatedly takes the longest suffix in the dictionary, from
+    /// the end to the start.
     fn compound(
         &self,
         word: &mut Compound<'_>,
@@ -110,7 +110,7 @@ impl English {
         word.spoken()
     }
 
-    /// A word that no dictionary has.
+    /// Pronounces a word that is in no dictionary.
     fn unheard(&self, word: &str, unknown: &mut dyn Unknown) -> String {
         let mut spoken = String::new();
         for piece in LETTERS_OR_SIGN.find_iter(word) {
@@ -125,13 +125,13 @@ impl English {
     }
 }
 
-/// `[text](target)`, as Markdown links text.
+/// `[text](target)`, a Markdown link.
 static GIVEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\[([^\[\]]+)\]\(([^()\s]*)\)").expect("the pattern of a link is right")
 });
 static LETTERS_OR_SIGN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\w+(?:'\w+)*|[^\w\s]").expect("the pattern of a piece is right"));
-/// Signs that are spoken when they hang together with an unknown word.
+/// Signs that are spoken within an unknown word.
 const SIGNS: [(&str, &str); 6] =
     [("/", "slash"), ("=", "equals"), ("+", "plus"), ("&", "and"), ("@", "at"), ("%", "percent")];
 
@@ -142,7 +142,7 @@ fn join(spoken: &mut String, more: &str) {
     spoken.push_str(more);
 }
 
-/// Where the word that ends here begins: tokens without a space or a pause between them.
+/// The start of the word that ends here: tokens without a space or pause between them.
 fn start_of_word(tokens: &[Token<'_>], end: usize) -> usize {
     let is_word = |position: usize| tokens[position].pause.is_none();
     let mut start = end - 1;
@@ -152,7 +152,7 @@ fn start_of_word(tokens: &[Token<'_>], end: usize) -> usize {
     start
 }
 
-/// Words that hang together, in parts.
+/// The parts of a compound.
 struct Compound<'t> {
     parts: Vec<Part<'t>>,
 }
@@ -160,7 +160,7 @@ struct Compound<'t> {
 struct Part<'t> {
     text: &'t str,
     tag: Tag,
-    /// Empty for a part that is spoken with the one before it.
+    /// Empty for a part that is spoken with the previous one.
     phonemes: Option<String>,
 }
 
@@ -174,18 +174,18 @@ impl<'t> Compound<'t> {
         Compound { parts }
     }
 
-    /// Some of the parts as one text, with the tag of the longest.
+    /// Joins some parts, with the tag of the longest.
     fn joined(&self, start: usize, end: usize) -> (String, Tag) {
         let parts = &self.parts[start..end];
         let capitals = |text: &str| text.chars().filter(|it| it.is_uppercase()).count();
         let weight = |part: &&Part<'_>| part.text.chars().count() + capitals(part.text);
-        // The first of the longest: `max_by_key` would take the last.
+        // Reversed, because `max_by_key` returns the last maximum and the first is wanted.
         let longest = parts.iter().rev().max_by_key(weight);
         let tag = longest.map_or(self.parts[0].tag, |it| it.tag);
         (parts.iter().map(|it| it.text).collect(), tag)
     }
 
-    /// The parts together. Of several stressed words in one, only some keep their stress.
+    /// Joins the phonemes of all parts. Of several stressed words, only some keep their stress.
     fn spoken(&mut self) -> String {
         let text = self.parts.iter().flat_map(|it| it.text.chars());
         let joins = |it: &char| it.is_alphabetic() || "',-._".contains(*it);
@@ -202,7 +202,7 @@ impl<'t> Compound<'t> {
         let mut heard: Vec<usize> =
             (0..self.parts.len()).filter(|it| !phonemes(*it).is_empty()).collect();
         let stressed = heard.iter().filter(|it| phonemes(**it).contains(PRIMARY)).count();
-        // A letter before a word keeps its stress: e-mail, T-shirt.
+        // A single letter before a word keeps its stress: e-mail, T-shirt.
         if let [letter, word] = heard.as_slice()
             && self.parts[*letter].text.chars().count() == 1
         {
@@ -228,7 +228,7 @@ impl Part<'_> {
     }
 }
 
-/// The words in a name such as `iPhone`: a capital after a small letter begins another.
+/// The words in a camel-case name such as `iPhone`.
 fn humps(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The dictionary, and how words are found in it that are written otherwise than they stand there.
+//! The dictionary, and lookups of words in other spellings and forms.
 
 mod entries;
 mod inflection;
@@ -12,30 +12,30 @@ use crate::packed::Error;
 use crate::stress::Stress;
 use crate::tag::Tag;
 
-/// Which English is spoken.
+/// The English accents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accent {
     American,
     British,
 }
 
-/// How words are pronounced.
+/// The pronunciation dictionary.
 #[derive(Debug)]
 pub struct Lexicon {
     accent: Accent,
-    /// Checked by people, and it knows parts of speech.
+    /// Verified by people, with parts of speech.
     checked: Entries,
-    /// Larger, and less sure.
+    /// Larger but less reliable.
     guessed: Entries,
 }
 
 impl Lexicon {
-    /// From compressed JSON: words and their phonemes, or their phonemes for each part of speech.
+    /// Loads compressed JSON: words with their phonemes, or with phonemes per part of speech.
     pub fn load(accent: Accent, checked: &[u8], guessed: &[u8]) -> Result<Lexicon, Error> {
         Ok(Lexicon { accent, checked: Entries::load(checked)?, guessed: Entries::load(guessed)? })
     }
 
-    /// A word in its surroundings, or nothing if it is unknown.
+    /// Pronounces a word in context; `None` if it is unknown.
     pub(crate) fn pronounce(&self, word: &str, tag: Tag, next: Following) -> Option<String> {
         let stress = Stress::of_case(word);
         if let Some(phonemes) = self.special(word, tag, stress, next) {
@@ -48,7 +48,7 @@ impl Lexicon {
             return self.find(word, asked);
         }
         if let Some(owner) = word.strip_suffix('\'') {
-            // The plural's owner sounds like the singular's: dogs' like dog's.
+            // A plural possessive sounds like the singular: dogs' like dog's.
             let singular = owner.strip_suffix('s').map(|it| format!("{it}'s"));
             if let Some(singular) = singular.filter(|it| self.knows(it)) {
                 return self.find(&singular, asked);
@@ -60,13 +60,13 @@ impl Lexicon {
         self.inflected(word, asked)
     }
 
-    /// A word of our own, such as the name of a sign, outside of any sentence.
+    /// Pronounces one of our own words, such as the name of a sign, without context.
     fn plain(&self, word: &str) -> Option<String> {
         self.find(word, Asked { tag: None, stress: Stress::AsWritten, next: None })
     }
 
-    /// Whether the word is one from the dictionary but for its capitals: at the start of a
-    /// sentence, in a title, or shouted. A name may be a word of its own, unless it is long.
+    /// True if the word is in the dictionary except for its capitals: at the start of a sentence,
+    /// in a title, or in all caps. A short proper noun may be a word of its own.
     fn is_only_capitalised(&self, word: &str, lowered: &str, asked: Asked) -> bool {
         let length = word.chars().count();
         let may_be_name = asked.tag.is_some_and(|it| it.is("NNP")) && length <= NAME_LETTERS_MAX;
@@ -84,7 +84,7 @@ impl Lexicon {
         self.checked.find(word).is_some() || self.guessed.find(word).is_some()
     }
 
-    /// Whether `find` has an answer, be it letter by letter.
+    /// True if `find` has an answer, possibly letter by letter.
     fn knows(&self, word: &str) -> bool {
         if self.has(word) || special::sign(word).is_some() {
             return true;
@@ -96,7 +96,7 @@ impl Lexicon {
         if capital && self.checked.find(&word.to_lowercase()).is_some() {
             return true;
         }
-        // Abbreviations: NASA, and what is left of plurals such as PhDs.
+        // Abbreviations such as NASA, and stems of plurals such as PhDs.
         word[1..] == word[1..].to_uppercase()
     }
 
@@ -120,7 +120,7 @@ impl Lexicon {
         phonemes.map(|it| asked.stress.apply(it))
     }
 
-    /// Letter by letter, with the stress on the last.
+    /// Spells a word, with the stress on the last letter.
     fn letters(&self, word: &str) -> Option<String> {
         let mut phonemes = String::new();
         for letter in word.chars().filter(|it| it.is_alphabetic()) {
@@ -135,20 +135,19 @@ impl Lexicon {
     }
 }
 
-/// Longer names that stand in the dictionary in small letters are no names of their own.
+/// Longer names that are in the dictionary in lower case are treated as ordinary words.
 const NAME_LETTERS_MAX: usize = 7;
 
-/// What is known of a word that is looked up.
+/// The parameters of a lookup.
 #[derive(Debug, Clone, Copy)]
 struct Asked {
     tag: Option<Tag>,
     stress: Stress,
-    /// Unknown for a word that stands outside of a sentence.
+    /// `None` for a word outside of a sentence.
     next: Option<Following>,
 }
 
-/// The phonemes for a part of speech. An entry may say that there are none, and then the word is
-/// spelled.
+/// The phonemes for a part of speech. An entry may have none, and then the word is spelled.
 fn variant(variants: &[(Box<str>, Option<Box<str>>)], asked: Asked) -> Option<&str> {
     let named = |name: &str| variants.iter().find(|(known, _)| known.as_ref() == name);
     let at_pause = asked.next.is_some_and(|it| it.vowel.is_none());

@@ -1,5 +1,5 @@
-//! From English text to the phonemes that a speech model reads. Values in, values out: the
-//! dictionaries come in as bytes, and whoever has a model for unknown words passes it in.
+//! Converts English text to the phonemes of a speech model. Does no I/O: dictionaries are passed as
+//! bytes, and the model for unknown words as a trait object.
 
 mod alphabet;
 mod context;

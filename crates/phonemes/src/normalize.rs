@@ -1,5 +1,5 @@
-//! Text as it is written to text as it is read aloud: numbers, money, dates, times, units,
-//! abbreviations, addresses and signs become words.
+//! Converts written text to spoken words: numbers, money, dates, times, units, abbreviations,
+//! addresses and signs.
 
 mod abbreviation;
 mod address;
@@ -16,7 +16,8 @@ use unicode_normalization::UnicodeNormalization;
 
 pub(crate) use abbreviation::is_title;
 
-/// One line of words and punctuation. The order matters: a rule sees what those before it left.
+/// One line of words and punctuation. The order of rules matters: each sees the output of those
+/// before it.
 pub fn normalize(text: &str) -> String {
     let composed: String = text.nfc().map(plain).collect();
     let mut text = one_space(&composed);
@@ -39,7 +40,7 @@ const RULES: [fn(&str) -> String; 10] = [
     one_space,
 ];
 
-/// One sign for those that look alike.
+/// Unifies characters that look alike.
 fn plain(character: char) -> char {
     match character {
         '’' | '‘' | 'ʼ' => '\'',
@@ -54,7 +55,7 @@ fn one_space(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Words that were put in place of a sign may leave a space before a comma.
+/// Removes spaces before punctuation, which replaced signs may leave.
 fn tidy(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,6 +1,6 @@
-//! Numbers as words. Digits come in as text, so that no number is too large to read.
+//! Numbers as words. Digits are strings, so that no number is too large.
 
-/// "one hundred twenty three". A number too long for a name is read digit by digit.
+/// "one hundred twenty three". Numbers too long to name are read digit by digit.
 pub(crate) fn cardinal(digits: &str) -> String {
     let significant = digits.trim_start_matches('0');
     if significant.is_empty() {
@@ -52,8 +52,8 @@ pub(crate) fn year(digits: &str) -> String {
     format!("{} {rest}", cardinal(century))
 }
 
-/// The number of a road, a flight or a model, as people say it: "seven forty seven", "one oh
-/// five", and long ones digit by digit.
+/// The number of a road, flight or model, as people say it: "seven forty seven", "one oh five";
+/// long ones digit by digit.
 pub(crate) fn code(digits: &str) -> String {
     match digits.as_bytes() {
         [b'0', ..] | [_, _, _, _, ..] => spelled(digits),
@@ -70,7 +70,7 @@ pub(crate) fn spelled(digits: &str) -> String {
     names.join(" ")
 }
 
-/// What comes after the whole number, if anything is left without its last zeros.
+/// The words of the decimals without trailing zeros; `None` if nothing is left.
 pub(crate) fn fraction(digits: &str) -> Option<String> {
     let significant = digits.trim_end_matches('0');
     (!significant.is_empty()).then(|| format!("point {}", spelled(significant)))

@@ -1,16 +1,16 @@
-//! Data files as they lie on disk: compressed JSON.
+//! Data files of compressed JSON.
 
 use std::io::Read;
 
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
 
-/// Why a data file cannot be used.
+/// The reason why a data file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the pronunciation data is damaged: {0}; fetch the model again")]
 pub struct Error(pub(crate) String);
 
-/// Several times what the largest of the files unpacks to.
+/// Several times the unpacked size of the largest file.
 const UNPACKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 pub(crate) fn read<T: DeserializeOwned>(packed: &[u8]) -> Result<T, Error> {

@@ -1,14 +1,14 @@
-//! Phonemes of a long sentence, cut where the voice may pause, so that a model can take them.
+//! Splits the phonemes of a long sentence at natural pauses, to fit a model's limit.
 
-/// Pieces of at most `phonemes_max` phonemes: cut after punctuation if there is any, else between
-/// words, and inside of a word only if that alone is too long.
+/// Pieces of at most `phonemes_max` phonemes: split after punctuation if possible, else between
+/// words, and within a word only if it is too long itself.
 pub fn pieces(phonemes: &str, phonemes_max: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = phonemes.trim();
     while let Some(too_far) = rest.char_indices().nth(phonemes_max).map(|(start, _)| start) {
         let fits = &rest[..too_far];
         let clause = fits.rfind(is_clause_end).map(|it| it + width(fits, it));
-        // A cut in the first half would leave a piece too short to sound natural.
+        // A split in the first half would leave a piece too short to sound natural.
         let clause = clause.filter(|it| fits.len() / 2 <= *it);
         let end = clause.or_else(|| fits.rfind(' ')).filter(|it| 0 < *it).unwrap_or(too_far);
         let (piece, more) = rest.split_at(end.max(1));
@@ -20,8 +20,8 @@ pub fn pieces(phonemes: &str, phonemes_max: usize) -> Vec<&str> {
     pieces
 }
 
-/// The first clause and the rest, if a clause ends after at least `phonemes_min` phonemes: whoever
-/// waits for the first sound need not wait for the whole sentence.
+/// The first clause and the rest, if a clause ends after at least `phonemes_min` phonemes. Lets
+/// audio start before the whole sentence is synthesized.
 pub fn first_clause(phonemes: &str, phonemes_min: usize) -> Option<(&str, &str)> {
     let mut ends = phonemes.char_indices().skip(phonemes_min).filter(|(_, it)| is_clause_end(*it));
     let (at, mark) = ends.next()?;

@@ -1,8 +1,8 @@
-//! A text, cut into sentences.
+//! Splits text into sentences.
 
 use crate::normalize::is_title;
 
-/// The sentences of a text, without the space around them. A line break ends a sentence too.
+/// The trimmed sentences of a text. A line break also ends a sentence.
 pub fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in text.lines() {
@@ -19,7 +19,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-/// Where the first sentence ends, if another follows it.
+/// The end of the first sentence, if another follows.
 fn end_of_sentence(text: &str) -> Option<usize> {
     let is_end = |it: char| ".!?…".contains(it);
     let mut from = 0;
@@ -42,7 +42,7 @@ fn end_of_sentence(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether the dot after this belongs to a title or an initial: "Dr. Smith", "J. K. Rowling".
+/// True if the dot after this belongs to a title or an initial: "Dr. Smith", "J. K. Rowling".
 fn is_abbreviation(before: &str, single_dot: bool) -> bool {
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let word = word.trim_start_matches(|it: char| "(\"“'‘".contains(it));

@@ -1,24 +1,24 @@
-//! Where the stress of a word lies, and how its surroundings weaken or strengthen it.
+//! Word stress, and its changes by context.
 
 use crate::alphabet::{PRIMARY, SECONDARY, is_vowel};
 
-/// What a word's surroundings do to its stress.
+/// A change of a word's stress by its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stress {
-    /// What the dictionary says.
+    /// As in the dictionary.
     AsWritten,
-    /// Weakened by one step.
+    /// Reduced by one level.
     Softened,
-    /// Secondary: weakened if it was primary, given if there was none.
+    /// Secondary: reduced if it was primary, added if there was none.
     Secondary,
-    /// Given secondary stress if there was none: a capitalised word in the middle of a sentence.
+    /// Secondary stress added if there was none: a capitalised word within a sentence.
     Lifted,
-    /// Given primary stress: a word in capitals.
+    /// Primary stress added: a word in all caps.
     Shouted,
 }
 
 impl Stress {
-    /// What capital letters ask for.
+    /// The stress that capital letters indicate.
     pub(crate) fn of_case(word: &str) -> Stress {
         if word == word.to_lowercase() {
             return Stress::AsWritten;
@@ -43,14 +43,13 @@ impl Stress {
     }
 }
 
-/// Primary stress becomes secondary, and what was secondary is none.
+/// Primary stress becomes secondary, and secondary stress is removed.
 fn soften(phonemes: &str) -> String {
     let kept = phonemes.chars().filter(|it| *it != SECONDARY);
     kept.map(|it| if it == PRIMARY { SECONDARY } else { it }).collect()
 }
 
-/// A stress mark stands before the vowel that carries it. Without a vowel there is nothing to
-/// stress.
+/// Inserts a stress mark before the first vowel. Without a vowel nothing changes.
 fn mark(phonemes: &str, mark: char) -> String {
     let mut marked = phonemes.to_owned();
     if let Some(vowel) = phonemes.find(is_vowel) {

@@ -1,4 +1,4 @@
-//! Parts of speech, in the Penn Treebank's names.
+//! Parts of speech, as named by the Penn Treebank.
 
 /// A part of speech.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,7 +22,7 @@ impl Tag {
         usize::from(self.0)
     }
 
-    /// The word class that dictionaries speak of, for tags that are finer than it.
+    /// The word class used by dictionaries, which is coarser than a tag.
     pub(crate) fn class(self) -> &'static str {
         match self.name() {
             name if name.starts_with("VB") => "VERB",
@@ -42,7 +42,7 @@ impl Tag {
     }
 }
 
-/// In the order of their bytes, which also decides between tags of one score.
+/// In byte order, which also breaks ties between tags.
 pub(crate) const NAMES: [&str; 50] = [
     "$", "''", ",", "-LRB-", "-RRB-", ".", ":", "ADD", "AFX", "CC", "CD", "DT", "EX", "FW", "HYPH",
     "IN", "JJ", "JJR", "JJS", "LS", "MD", "NFP", "NN", "NNP", "NNPS", "NNS", "PDT", "POS", "PRP",

@@ -1,4 +1,4 @@
-//! The part of speech of each word: an averaged perceptron over the words around it.
+//! Part-of-speech tagging by an averaged perceptron over the surrounding words.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,18 +9,18 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use crate::packed::{self, Error};
 use crate::tag::{NAMES, Tag};
 
-/// Tells `read` in "I read it yesterday" from `read` in "I will read it".
+/// Distinguishes `read` in "I read it yesterday" from `read` in "I will read it".
 #[derive(Debug, Deserialize)]
 pub struct Tagger {
     tags: Vec<Box<str>>,
-    /// Words that have one tag only.
+    /// Words with only one tag.
     tagdict: HashMap<Box<str>, Box<str>>,
     vocab: HashSet<Box<str>>,
     weights: HashMap<Box<str>, Weights>,
 }
 
 impl Tagger {
-    /// From compressed JSON: `tags`, `tagdict`, `vocab` and `weights`.
+    /// Loads compressed JSON with `tags`, `tagdict`, `vocab` and `weights`.
     pub fn load(packed: &[u8]) -> Result<Tagger, Error> {
         let tagger: Tagger = packed::read(packed)?;
         if !tagger.tags.iter().map(AsRef::as_ref).eq(NAMES) {
@@ -43,8 +43,8 @@ impl Tagger {
         tags
     }
 
-    /// The words as features name them, with two places before and after. Rare words are known
-    /// by their shape only.
+    /// The words as named in features, with two positions before and after. Rare words are
+    /// represented by their shape.
     fn surroundings(&self, words: &[&str]) -> Vec<String> {
         let named = words.iter().map(|word| {
             let name = feature_name(word);
@@ -70,7 +70,7 @@ impl Tagger {
 const BEFORE: [&str; 2] = ["-START2-", "-START-"];
 const AFTER: [&str; 2] = ["-END-", "-END2-"];
 
-/// What the perceptron was trained on, by the names it knows.
+/// The features that the perceptron was trained with.
 fn features(position: usize, word: &str, around: &[String], tags: &[Tag]) -> Vec<String> {
     let here = position + BEFORE.len();
     let earlier = |back: usize| match position.checked_sub(back) {
@@ -114,7 +114,7 @@ fn feature_name(word: &str) -> String {
     }
 }
 
-/// Which letters are capitals, or what signs it begins with.
+/// The pattern of capitals, or of leading signs.
 fn shape(word: &str) -> String {
     let letters = word.chars().all(char::is_alphabetic);
     let mut chars = word.chars();
@@ -141,7 +141,7 @@ fn sign(character: char) -> char {
     }
 }
 
-/// A feature's weight for each tag, in tenths: that is how finely the file rounds them.
+/// A feature's weight per tag, in tenths, which is the file's precision.
 #[derive(Debug)]
 struct Weights(Box<[(Tag, i16)]>);
 

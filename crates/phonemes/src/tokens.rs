@@ -1,12 +1,12 @@
-//! A normalised line, cut into words and punctuation.
+//! Splits a normalised line into words and punctuation.
 
 /// A word, a part of one, or a punctuation mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token<'t> {
     pub(crate) text: &'t str,
-    /// Whether the next token stands apart.
+    /// True if a space follows.
     pub(crate) space_after: bool,
-    /// Phonemes that stand for punctuation; none for a word.
+    /// Phonemes of a punctuation mark; `None` for a word.
     pub(crate) pause: Option<&'static str>,
 }
 
@@ -25,8 +25,8 @@ pub(crate) fn tokens(line: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// An apostrophe after a word closes a quotation only if one is open. Else it belongs to the word:
-/// the dogs' tails, nothin'.
+/// An apostrophe after a word closes a quotation only if one is open. Otherwise it belongs to the
+/// word: the dogs' tails, nothin'.
 fn close_quotes(tokens: &mut [Token<'_>]) {
     let mut open = false;
     for token in tokens.iter_mut().filter(|it| it.text == "'") {
@@ -38,7 +38,7 @@ fn close_quotes(tokens: &mut [Token<'_>]) {
     }
 }
 
-/// What stands between two spaces: signs before and after it, and the words inside.
+/// Splits the text between two spaces: leading signs, words, trailing signs.
 fn cut<'t>(chunk: &'t str, tokens: &mut Vec<Token<'t>>) {
     if chunk.chars().all(|it| matches!(it, '-' | '–' | '—')) {
         tokens.push(Token { text: chunk, space_after: false, pause: Some("—") });
@@ -71,7 +71,7 @@ fn push_signs<'t>(signs: &'t str, side: Side, tokens: &mut Vec<Token<'t>>) {
     }
 }
 
-/// The phonemes of a punctuation mark, if the voice does anything about it.
+/// The phonemes of a punctuation mark; empty if it is silent.
 fn pause(sign: &str, side: Side) -> &'static str {
     match sign {
         "," => ",",
@@ -94,7 +94,7 @@ fn pause(sign: &str, side: Side) -> &'static str {
     }
 }
 
-/// How many bytes of signs stand before the first word.
+/// Bytes of signs before the first word.
 fn leading(chunk: &str) -> usize {
     if ELIDED.iter().any(|it| starts_with_word(chunk, it)) {
         return 0;
@@ -112,7 +112,7 @@ fn starts_with_word(chunk: &str, word: &str) -> bool {
     head.eq_ignore_ascii_case(word) && chunk[word.len()..].chars().next().is_none_or(ends)
 }
 
-/// How many bytes of signs stand after the last word.
+/// Bytes of signs after the last word.
 fn trailing(chunk: &str) -> usize {
     let is_word = |it: char| it.is_alphanumeric() || "@&+%/=".contains(it);
     let Some(last) = chunk.rfind(is_word) else { return 0 };
@@ -124,7 +124,7 @@ fn trailing(chunk: &str) -> usize {
     if keeps_dot { after.len() - 1 } else { after.len() }
 }
 
-/// Single letters between dots: U.S, e.g, and the J of J. Smith.
+/// True for single letters between dots: U.S, e.g, and the J of J. Smith.
 fn is_abbreviated(word: &str) -> bool {
     let mut groups = word.split('.');
     let is_letter = |it: &str| it.chars().count() == 1 && it.chars().all(char::is_alphabetic);
@@ -132,8 +132,8 @@ fn is_abbreviated(word: &str) -> bool {
     groups.all(is_letter) && (capital || word.contains('.'))
 }
 
-/// Words that hang together without a space: at hyphens, slashes, dashes and the like they are
-/// tokens of their own, as is the short form of a verb.
+/// Splits words joined without a space at hyphens, slashes, dashes and similar signs, and splits
+/// off contracted verbs.
 fn inner_words<'t>(inner: &'t str, tokens: &mut Vec<Token<'t>>) {
     let mut rest = inner;
     while let Some((start, length)) = infix(rest) {
@@ -148,7 +148,7 @@ fn inner_words<'t>(inner: &'t str, tokens: &mut Vec<Token<'t>>) {
     contracted(rest, tokens);
 }
 
-/// The first sign between two words, and how long it is.
+/// The offset and length of the first sign between two words.
 fn infix(word: &str) -> Option<(usize, usize)> {
     let is_sign = |it: char| !it.is_alphanumeric() && it != '\'' && it != '_';
     let mut from = 0;
@@ -156,7 +156,7 @@ fn infix(word: &str) -> Option<(usize, usize)> {
         let start = from + found;
         let sign = word[start..].chars().next()?;
         let run = word[start..].len() - word[start..].trim_start_matches(sign).len();
-        // A single dot inside of a word belongs to it: U.S., Ph.D.
+        // A single dot within a word belongs to it: U.S., Ph.D.
         if sign != '.' || 1 < run {
             return Some((start, run));
         }
@@ -165,7 +165,7 @@ fn infix(word: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// Cuts off `n't`, `'s`, `'re` and their like, as they are words of their own to the tagger.
+/// Splits off `n't`, `'s`, `'re` and similar, which are separate words for the tagger.
 fn contracted<'t>(word: &'t str, tokens: &mut Vec<Token<'t>>) {
     let mut push = |text: &'t str| {
         if !text.is_empty() {
@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Tokens with `·` between those that hang together, and pauses in angle brackets.
+    /// Shows tokens with `·` between joined ones, and pauses in angle brackets.
     #[track_caller]
     fn check(line: &str, expected: &str) {
         let mut shown = String::new();

@@ -1,4 +1,4 @@
-//! From a file to pixels of eight bits in sRGB, the right way up.
+//! Decodes a file to upright 8-bit sRGB pixels.
 
 use std::io::Cursor;
 
@@ -13,14 +13,14 @@ use crate::fault::Fault;
 use crate::head::{Format, Head};
 use crate::icc_profile;
 
-/// For everything that a decoder sets aside: the largest picture of 16 bits and four channels fits.
+/// Memory limit of a decoder: enough for the largest image with 16 bits and four channels.
 const DECODED_BYTES_MAX: usize = 384 * 1024 * 1024;
-/// Of a colour profile; those of printers have about one megabyte.
+/// Maximum colour profile; those of printers have about one megabyte.
 const PROFILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 type PngReader<'a> = png::Reader<Cursor<&'a [u8]>>;
 
-/// A file of this head, decoded.
+/// Decodes a file with this header.
 pub(crate) fn decode(bytes: &[u8], head: Head) -> Result<DynamicImage, Fault> {
     let (mut picture, profile, orientation) = match head.format {
         Format::Png => png(bytes)?,
@@ -63,15 +63,16 @@ fn of_eight_bits(picture: DynamicImage) -> DynamicImage {
 pub(crate) fn png_reader(bytes: &[u8]) -> Result<PngReader<'_>, Fault> {
     let limits = png::Limits { bytes: DECODED_BYTES_MAX };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
-    // Palettes, 16 bits and bits below eight become eight; texts are nobody's business here.
+    // Palettes, 16 bits and less than 8 bits become 8 bits; text chunks are not needed.
     decoder.set_transformations(Transformations::normalize_to_color8());
     decoder.set_ignore_text_chunk(true);
-    // It would be unpacked without a bound of its own.
+    // It would be unpacked without a limit.
     decoder.set_ignore_iccp_chunk(true);
     decoder.read_info().map_err(|_| Fault::Corrupted)
 }
 
-/// With the format's own library: it strips 16 bits row by row, where `image` keeps them all.
+/// Uses the `png` crate, which reduces 16 bits row by row, while `image` keeps all of them in
+/// memory.
 fn png(bytes: &[u8]) -> Result<Decoded, Fault> {
     let mut reader = png_reader(bytes)?;
     let bytes_total = reader.output_buffer_size().filter(|it| *it <= DECODED_BYTES_MAX);
@@ -98,8 +99,8 @@ fn png(bytes: &[u8]) -> Result<Decoded, Fault> {
     Ok((picture, profile, orientation.unwrap_or(Orientation::NoTransforms)))
 }
 
-/// Colours as they were meant. A profile that cannot be read, or is not for these channels, says
-/// nothing, as it does to browsers.
+/// Converts colours to sRGB. An unreadable profile, or one for other channels, is ignored, as in
+/// browsers.
 fn to_srgb(picture: &mut DynamicImage, profile: &[u8]) {
     let Ok(profile) = ColorProfile::new_from_slice(profile) else { return };
     if profile.color_space != DataColorSpace::Rgb {

@@ -1,4 +1,4 @@
-//! From pixels to a file that tells nothing but what it is given.
+//! Encodes pixels to a file without any metadata except the given.
 
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
@@ -9,15 +9,15 @@ use crate::fault::Fault;
 use crate::head::Format;
 use crate::order::{Outcome, Size, Writing};
 
-/// In percent. Losses cannot be seen from about here on.
+/// In percent. Losses are invisible from about here.
 const JPEG_QUALITY: u8 = 90;
 const JPEG_QUALITY_FOR_ENGINES: u8 = 95;
 const WEBP_QUALITY: f32 = 85.0;
-/// Beyond so many pixels engines are sent a JPEG: a PNG has up to four bytes for each.
+/// Larger images are sent to engines as JPEG: a PNG takes up to four bytes per pixel.
 const PLAIN_PIXELS_MAX: u64 = 4 * 1024 * 1024;
-/// The format has 14 bits for each side.
+/// The format has 14 bits per side.
 const WEBP_SIDE_MAX: u32 = 16_383;
-/// Of what is sent on: a request keeps it until its engine has answered.
+/// Maximum size of images for engines; a request keeps them until its engine has answered.
 const ENGINES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 pub(crate) fn write(
@@ -104,7 +104,7 @@ fn webp(picture: &DynamicImage, size: Size) -> Result<Vec<u8>, Fault> {
     Ok(written.map_err(|_| Fault::Unwritable)?.to_vec())
 }
 
-/// For a format that knows nothing of transparency.
+/// Flattens on white, for formats without transparency.
 fn on_white(picture: &DynamicImage) -> RgbImage {
     let pixels = picture.to_rgba8();
     RgbImage::from_fn(pixels.width(), pixels.height(), |x, y| {

@@ -1,16 +1,16 @@
-//! One text inside a picture's file, as cameras write it (Exif 2.3): its description.
+//! Embeds one Exif 2.3 text in an image file: its description.
 
 use crate::head::Format;
 
 const DESCRIPTION: u16 = 0x010e;
 const SOFTWARE: u16 = 0x0131;
 const PROGRAM: &str = "Tollgate";
-/// The type of a text.
+/// The Exif type of strings.
 const ASCII: u16 = 2;
-/// A JPEG's segment tells its length in two bytes.
+/// A JPEG segment has a length of two bytes.
 const FACTS_BYTES_MAX: usize = 60_000;
 
-/// Facts that are too long for a file are cut.
+/// Text that is too long is truncated.
 pub(crate) fn attach(file: Vec<u8>, format: Format, facts: &str) -> Vec<u8> {
     let block = block(cut(facts));
     match format {
@@ -24,17 +24,17 @@ fn cut(facts: &str) -> &str {
     &facts[..facts.floor_char_boundary(FACTS_BYTES_MAX)]
 }
 
-/// A TIFF header and one directory with two texts.
+/// A TIFF header and one directory with two strings.
 fn block(facts: &str) -> Vec<u8> {
     const ENTRIES: u16 = 2;
-    // The header, the count, the entries, and where the next directory is, which there is not.
+    // Header, count, entries, and the (empty) offset of the next directory.
     const TEXTS_AT: usize = 8 + 2 + 12 * ENTRIES as usize + 4;
     let texts = [(DESCRIPTION, facts), (SOFTWARE, PROGRAM)];
     let mut block = b"II*\0\x08\0\0\0".to_vec();
     block.extend(ENTRIES.to_le_bytes());
     let mut at = TEXTS_AT;
     for (tag, text) in texts {
-        // The zero at the end counts.
+        // The terminating zero counts.
         let length = text.len() + 1;
         block.extend(tag.to_le_bytes());
         block.extend(ASCII.to_le_bytes());
@@ -50,7 +50,7 @@ fn block(facts: &str) -> Vec<u8> {
     block
 }
 
-/// Behind the first marker.
+/// Inserts after the first marker.
 fn into_jpeg(file: Vec<u8>, block: &[u8]) -> Vec<u8> {
     const START: &[u8] = b"Exif\0\0";
     let Ok(length) = u16::try_from(2 + START.len() + block.len()) else { return file };
@@ -65,7 +65,7 @@ fn into_jpeg(file: Vec<u8>, block: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// Behind the chunk that begins every file.
+/// Inserts after the first chunk.
 fn into_png(file: Vec<u8>, block: &[u8]) -> Vec<u8> {
     const HEADER_END: usize = 33;
     let Ok(length) = u32::try_from(block.len()) else { return file };
@@ -83,7 +83,7 @@ fn into_png(file: Vec<u8>, block: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// A file of one picture becomes an extended one, which has room for more.
+/// Converts a simple file to the extended format, which allows further chunks.
 fn into_webp(file: Vec<u8>, block: &[u8]) -> Vec<u8> {
     const EXIF_FLAG: u8 = 0x08;
     const ALPHA_FLAG: u8 = 0x10;
@@ -115,7 +115,7 @@ fn into_webp(file: Vec<u8>, block: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// From the first bytes of the only chunk: lossy, or lossless.
+/// Size and alpha from the start of the only chunk, lossy or lossless.
 fn webp_size(chunks: &[u8]) -> Option<(u32, u32, bool)> {
     let content = chunks.get(8..)?;
     if chunks.starts_with(b"VP8 ") {

@@ -1,4 +1,4 @@
-//! Why a picture is not read, as a sentence for whoever sent it.
+//! Errors of reading images, as sentences for the caller.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub enum Fault {
     TooMuchDetail(usize),
     #[error("Behind its {0} there is another file. Send the picture alone.")]
     Followed(Format),
-    /// The picture cannot be written as it was asked for: our bug, not the sender's.
+    /// The image cannot be encoded as requested: our bug, not the caller's.
     #[error("It cannot be written.")]
     Unwritable,
 }

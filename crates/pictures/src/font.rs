@@ -1,17 +1,17 @@
-//! Letters of five columns and seven rows.
+//! A bitmap font of 5 × 7 pixels.
 
 pub(crate) const ROWS: u32 = 7;
 pub(crate) const COLUMNS: u32 = 5;
 
-/// The columns of a letter from left to right; the lowest bit is the top row. Letters that are not
-/// here are drawn as a space.
+/// The columns of a character from left to right; the lowest bit is the top row. Unknown characters
+/// are drawn as a space.
 pub(crate) fn columns(letter: char) -> [u8; COLUMNS as usize] {
     let letter = letter.to_ascii_uppercase();
     let position = LETTERS.iter().position(|(it, _)| *it == letter);
     position.map_or([0; COLUMNS as usize], |position| LETTERS[position].1)
 }
 
-/// What may stand in a mark.
+/// True for characters that a watermark may contain.
 #[cfg(test)]
 const fn is_drawn(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, ' ' | '-' | '.')

@@ -1,4 +1,4 @@
-//! What a picture is and how large, from the first of its bytes.
+//! Detects format and size of an image from its first bytes.
 
 use std::fmt;
 use std::io::Cursor;
@@ -12,7 +12,7 @@ use crate::decode::png_reader;
 use crate::fault::Fault;
 use crate::order::Size;
 
-/// The formats that are read and written.
+/// The supported formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     Jpeg,
@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// The ending of a file's name.
+    /// The file name extension.
     pub const fn extension(self) -> &'static str {
         match self {
             Format::Jpeg => "jpg",
@@ -40,7 +40,7 @@ impl Format {
         }
     }
 
-    /// What the bytes say, whatever anybody calls them.
+    /// Detects the format from the content.
     pub fn of(bytes: &[u8]) -> Result<Format, Fault> {
         if bytes.starts_with(PNG) {
             return Ok(Format::Png);
@@ -68,10 +68,10 @@ impl fmt::Display for Format {
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";
-/// How far into a text its first tag is looked for.
+/// Bytes of a text in which its first tag is searched for.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// Files that people do send as pictures, so that they are told what they have sent.
+/// Names common files that are sent as images by mistake, for the error message.
 fn named(bytes: &[u8]) -> Option<&'static str> {
     let brand = bytes.get(4..12).filter(|it| it.starts_with(b"ftyp")).map(|it| &it[4..]);
     match brand {
@@ -99,11 +99,11 @@ fn named(bytes: &[u8]) -> Option<&'static str> {
     memchr::memmem::find(&text, b"<svg").map(|_| "an SVG drawing")
 }
 
-/// What is known without decoding a pixel.
+/// The facts known without decoding pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     pub format: Format,
-    /// As it is stored, before it is turned the right way up.
+    /// The stored size, before the orientation is applied.
     pub size: Size,
     pub is_animated: bool,
 }

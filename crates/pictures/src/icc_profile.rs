@@ -1,16 +1,16 @@
-//! The colour profile of a PNG file, unpacked up to a bound.
+//! Unpacks the colour profile of a PNG file with a size limit.
 
 use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
 
 const SIGNATURE_BYTES: usize = 8;
-/// Of a name; the standard allows no longer one.
+/// The standard's limit of a profile name.
 const NAME_BYTES_MAX: usize = 79;
 const DEFLATE: u8 = 0;
 
-/// The profile, or none if there is none, if it cannot be unpacked, or if it has more than
-/// `bytes_max` bytes. No more than those are unpacked.
+/// Returns the profile, or `None` if there is none, if it cannot be unpacked, or if it exceeds
+/// `bytes_max`. Never unpacks more than that.
 pub(crate) fn of_png(file: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
     let mut rest = file.get(SIGNATURE_BYTES..)?;
     loop {
@@ -20,14 +20,14 @@ pub(crate) fn of_png(file: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
         let content = after.get(..length)?;
         match kind {
             b"iCCP" => return unpack(content, bytes_max),
-            // It stands before the pixels.
+            // The profile precedes the pixels.
             b"IDAT" | b"IEND" => return None,
             _ => rest = after.get(length.checked_add(4)?..)?,
         }
     }
 }
 
-/// A name, its end, the kind of packing, and the packed profile.
+/// Parses the name, its terminator, the compression method and the compressed profile.
 fn unpack(content: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
     let name_bytes = content.iter().take(NAME_BYTES_MAX + 1).position(|byte| *byte == 0)?;
     let (packing, packed) = content.get(name_bytes + 1..)?.split_first()?;

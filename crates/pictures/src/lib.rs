@@ -1,9 +1,9 @@
-//! Pictures of callers and of models: recognised by their bytes, read within bounds, changed, and
-//! written anew without anything that was attached to them.
+//! Processes images of callers and models: detects them by content, decodes them within limits,
+//! edits them, and encodes them without metadata.
 //!
-//! [`carry_out`] does everything in the order in which it is safe: the head is read and held
-//! against the bounds before a pixel is decoded. It is plain work over bytes, without files, clocks
-//! or threads, so that it can run in a process that may do nothing else.
+//! [`carry_out`] performs all steps in a safe order: the header is checked against the limits
+//! before a pixel is decoded. It is a pure function over bytes, without files, clocks or threads,
+//! so that it can run in a confined process.
 
 mod decode;
 mod encode;

@@ -1,4 +1,4 @@
-//! How a picture looks: its size, made unrecognisable, and with a mark on it.
+//! Changes an image's appearance: size, blur and watermark.
 
 use image::imageops::FilterType;
 use image::{DynamicImage, GenericImage, GenericImageView, Rgba};
@@ -6,14 +6,13 @@ use image::{DynamicImage, GenericImage, GenericImageView, Rgba};
 use crate::font;
 use crate::order::{Resize, Size};
 
-/// So few pixels of the longer side are left of a blurred picture that nobody can tell what it
-/// shows, whatever is done to it.
+/// Pixels of the longer side that are left of a blurred image: too few to recover what it shows.
 const BLURRED_PIXELS: u32 = 20;
-/// The mark's height, as a part of the shorter side.
+/// Divisor: the watermark's height is this part of the shorter side.
 const MARK_PART: u32 = 36;
 const MARK_MARGIN_LETTERS: u32 = 1;
-/// Two forms count as the same up to this quotient. Models that are asked for 21:9 make 1536 × 672,
-/// which is 2 % off.
+/// Aspect ratios count as equal up to this quotient. Models asked for 21:9 make 1536 × 672, which
+/// is 2 % off.
 const FORM_TOLERANCE: f64 = 1.03;
 
 pub(crate) fn resized(picture: DynamicImage, resize: Resize) -> DynamicImage {
@@ -26,13 +25,13 @@ pub(crate) fn resized(picture: DynamicImage, resize: Resize) -> DynamicImage {
             cut(picture, size).resize_exact(size.width, size.height, FilterType::Lanczos3)
         }
         Resize::Form(size) if !is_same_form((width, height), size) => cut(picture, size),
-        // Unlike a filter, this needs no memory that grows with the picture.
+        // Unlike a filter, this needs no memory that grows with the image.
         Resize::Within(side) if side < width.max(height) => picture.thumbnail(side, side),
         _ => picture,
     }
 }
 
-/// The largest part of the middle that has the form of `size`.
+/// Crops the largest centred part with the aspect ratio of `size`.
 fn cut(picture: DynamicImage, size: Size) -> DynamicImage {
     let (width, height) = picture.dimensions();
     let part = |length: u32, other: u32, of: u32, to: u32| {
@@ -59,8 +58,8 @@ pub(crate) fn blurred(picture: &DynamicImage) -> DynamicImage {
     small.resize_exact(width, height, FilterType::CatmullRom)
 }
 
-/// Writes a few letters into the lower right corner, light with a dark edge, so that they can be
-/// seen on any ground.
+/// Draws a short text in the lower right corner, light with a dark edge, so that it is visible on
+/// any background.
 pub(crate) fn mark(picture: &mut DynamicImage, text: &str) {
     let (width, height) = picture.dimensions();
     let dot = (width.min(height) / MARK_PART / font::ROWS).max(1);
@@ -93,7 +92,7 @@ fn draw(picture: &mut DynamicImage, letter: char, (left, top): (u32, u32), dot: 
     }
 }
 
-/// Two thirds of the shade, one third of what is there.
+/// Blends two thirds of the shade with one third of the pixel.
 fn tint(picture: &mut DynamicImage, x: u32, y: u32, shade: u8) {
     if !picture.in_bounds(x, y) {
         return;

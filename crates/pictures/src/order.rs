@@ -1,4 +1,4 @@
-//! What is to be done with one picture.
+//! The operations on one image.
 
 use image::DynamicImage;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::head::{Format, Head, inspect};
 use crate::look;
 use crate::tail;
 
-/// In pixels.
+/// Width and height in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     pub width: u32,
@@ -23,7 +23,7 @@ impl Size {
     }
 }
 
-/// How small and how large a picture may be.
+/// Limits of an image's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     pub pixels_min: u64,
@@ -31,39 +31,39 @@ pub struct Bounds {
     pub side_min: u32,
 }
 
-/// The acts are done in the order of the fields.
+/// The operations, performed in the order of the fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     pub bounds: Bounds,
-    /// A file that is the caller's must be nothing but a picture.
+    /// Rejects files with another file appended; for files of callers.
     pub is_strict: bool,
     pub resize: Option<Resize>,
-    /// Beyond recognition.
+    /// Makes the image unrecognisable.
     pub blur: bool,
-    /// A few letters in a corner.
+    /// A short watermark text in a corner.
     pub mark: Option<String>,
     pub write: Writing,
-    /// What is told about the picture inside of its file; nothing else is.
+    /// The only metadata written to the file.
     pub facts: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resize {
-    /// Exactly this size afterwards: the picture is stretched where its form is another.
+    /// Resizes to exactly this size, stretching if the aspect ratio differs.
     To(Size),
-    /// Exactly this size afterwards: what does not fit is cut off evenly at two sides.
+    /// Resizes to exactly this size, cropping evenly at two sides if necessary.
     Cover(Size),
-    /// The form of these sides afterwards, at the picture's own scale: what does not fit is cut off
-    /// evenly at two sides. A form that is nearly the same stays, as models round their sides.
+    /// Crops evenly at two sides to the aspect ratio of these sides, without scaling. A nearly
+    /// equal ratio is kept, because models round their sides.
     Form(Size),
-    /// No side is longer than this afterwards; the form stays.
+    /// Limits the longer side; the aspect ratio is kept.
     Within(u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Writing {
     As(Format),
-    /// Without a loss where that stays small enough to be sent on, and as a fine JPEG otherwise.
+    /// Lossless if small enough to be forwarded, otherwise a high-quality JPEG.
     ForEngines,
 }
 
@@ -74,7 +74,7 @@ pub struct Outcome {
     pub size: Size,
 }
 
-/// Reads a picture and writes it as the order says.
+/// Decodes an image and encodes it as ordered.
 pub fn carry_out(order: &Order, bytes: &[u8]) -> Result<Outcome, Fault> {
     let head = inspect(bytes)?;
     order.bounds.check(head.size)?;
@@ -97,7 +97,7 @@ pub fn carry_out(order: &Order, bytes: &[u8]) -> Result<Outcome, Fault> {
     encode::write(&picture, order.write, order.facts.as_deref())
 }
 
-/// A picture on which nothing is to be seen.
+/// Returns a black image.
 pub fn black(size: Size, format: Format) -> Result<Outcome, Fault> {
     let picture = DynamicImage::new_rgb8(size.width, size.height);
     encode::write(&picture, Writing::As(format), None)

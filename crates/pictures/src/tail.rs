@@ -1,13 +1,13 @@
-//! What stands behind a picture's end.
+//! Detects data after an image's end.
 //!
-//! Cameras and editors leave bytes there that mean nothing, and those are dropped when the picture
-//! is written anew. A second file is there only to be taken for something else by somebody.
+//! Cameras and editors append meaningless bytes, which are dropped when the image is encoded again.
+//! A complete second file is there only to be mistaken for something else.
 
 use memchr::memmem;
 
 use crate::head::Format;
 
-/// The beginnings of files that are told from their first bytes wherever these stand.
+/// File signatures that are searched for anywhere in the appended data.
 const BEGINNINGS: [&[u8]; 10] = [
     b"PK\x03\x04",
     b"%PDF-",
@@ -20,10 +20,10 @@ const BEGINNINGS: [&[u8]; 10] = [
     b"7z\xbc\xaf\x27\x1c",
     b"\x89PNG\r\n\x1a\n",
 ];
-/// These are so short that they count only where a file would begin.
+/// Signatures so short that they count only at the start of the appended data.
 const SHORT_BEGINNINGS: [&[u8]; 5] = [b"MZ", b"GIF8", b"\x1f\x8b", b"RIFF", b"\xff\xd8\xff"];
 
-/// Whether another file begins behind the picture.
+/// True if another file follows the image.
 pub(crate) fn is_followed(bytes: &[u8], format: Format) -> bool {
     let (end, has_further) = match format {
         Format::Png => (png_end(bytes), false),
@@ -34,7 +34,7 @@ pub(crate) fn is_followed(bytes: &[u8], format: Format) -> bool {
     let first = tail.iter().position(|it| !matches!(it, 0 | b' ' | b'\r' | b'\n' | b'\t'));
     let Some(tail) = first.map(|first| &tail[first..]) else { return false };
     let begins = |beginning: &&[u8]| {
-        // Cameras append further pictures to a JPEG and say so at its head.
+        // Cameras append further images to a JPEG and announce them in its header.
         let is_announced = has_further && **beginning == *b"\xff\xd8\xff";
         tail.starts_with(beginning) && !is_announced
     };
@@ -45,8 +45,8 @@ pub(crate) fn is_followed(bytes: &[u8], format: Format) -> bool {
     SHORT_BEGINNINGS.iter().any(begins) || BEGINNINGS.iter().any(is_inside)
 }
 
-/// Whether the file ends before its picture does, where the decoder does not tell: that of JPEG
-/// fills up with grey what is missing.
+/// True if a file is truncated and its decoder does not report it: JPEG decoders fill the rest with
+/// grey.
 pub(crate) fn is_cut_short(bytes: &[u8], format: Format) -> bool {
     match format {
         Format::Jpeg => jpeg_end(bytes).0.is_none(),
@@ -54,14 +54,14 @@ pub(crate) fn is_cut_short(bytes: &[u8], format: Format) -> bool {
     }
 }
 
-/// Behind the chunk `IEND`.
+/// The offset after the `IEND` chunk.
 fn png_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 8;
     loop {
         let length = bytes.get(at..at + 4)?;
         let length = u32::from_be_bytes(length.try_into().ok()?) as usize;
         let kind = bytes.get(at + 4..at + 8)?;
-        // Its length, its kind and its checksum.
+        // Length, type and checksum of the chunk.
         at = at.checked_add(length)?.checked_add(12)?;
         if kind == b"IEND" {
             return Some(at);
@@ -76,7 +76,7 @@ fn webp_end(bytes: &[u8]) -> Option<usize> {
     length.checked_add(8 + length % 2)
 }
 
-/// Behind the marker that ends the picture, and whether its head announces further ones.
+/// The offset after the end marker; true if the header announces further images.
 fn jpeg_end(bytes: &[u8]) -> (Option<usize>, bool) {
     const END: u8 = 0xd9;
     let (mut at, mut has_further) = (2, false);
@@ -84,17 +84,17 @@ fn jpeg_end(bytes: &[u8]) -> (Option<usize>, bool) {
         let Some(&[0xff, marker]) =
             bytes.get(at..at + 2).and_then(|it| <&[u8; 2]>::try_from(it).ok())
         else {
-            // Coded pixels, in which a marker is the next 0xff with something but a zero behind.
+            // Entropy-coded data, in which a marker is a 0xff followed by a non-zero byte.
             let Some(skipped) = bytes.get(at..).and_then(|it| memchr::memchr(0xff, it)) else {
                 return (None, has_further);
             };
-            // At least one byte, so that this ends.
+            // At least one byte, to ensure progress.
             at += skipped.max(1);
             continue;
         };
         match marker {
             END => return (Some(at + 2), has_further),
-            // Padding, a stuffed byte, and markers without content.
+            // Padding, stuffed bytes, and markers without content.
             0xff => at += 1,
             0 | 1 | 0xd0..=0xd8 => at += 2,
             _ => {

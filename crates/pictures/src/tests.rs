@@ -1,4 +1,4 @@
-//! Every act on real files, and every file that is not what it seems.
+//! Tests every operation on real files, and files with misleading content.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ macro_rules! sample {
     };
 }
 
-/// Red and green above, blue and white below.
+/// Red and green at the top, blue and white at the bottom.
 const QUARTERS: [&[u8]; 3] = [sample!("cmyk.jpg"), sample!("palette.png"), sample!("rgb16.png")];
 
 fn opened(bytes: &[u8]) -> DynamicImage {
@@ -61,7 +61,7 @@ fn colours_are_read_however_they_are_stored() {
     check_pixel(&as_png(sample!("gray-progressive.jpg")), (56, 56), [255, 255, 255]);
 }
 
-/// A picture of one colour with a profile.
+/// An image of one colour with a profile.
 fn with_profile(colour: [u8; 3], profile: Vec<u8>) -> Vec<u8> {
     let mut file = Vec::new();
     let mut info = png::Info::with_size(64, 64);
@@ -81,7 +81,7 @@ fn colours_of_a_profile_become_those_of_the_web() {
     let picture = as_png(&with_profile([200, 60, 60], wide));
     let [red, green, ..] = picture.get_pixel(8, 8).0;
     assert!(206 < red && green < 58, "a red of a wider space is a stronger one: {red}, {green}");
-    // What cannot be read says nothing.
+    // An unreadable profile is ignored.
     let picture = as_png(&with_profile([200, 60, 60], vec![7; 200]));
     check_pixel(&picture, (8, 8), [200, 60, 60]);
 }
@@ -117,7 +117,7 @@ fn a_file_that_was_cut_short_is_corrupted() {
 
 #[test]
 fn a_picture_covers_a_size_without_being_stretched() {
-    // Four quarters: red and green above, blue and white below.
+    // Four quarters: red and green at the top, blue and white at the bottom.
     let bytes = sample!("rgb16.png");
     let resized = |resize| {
         let order = Order { resize: Some(resize), ..order(Format::Png) };
@@ -196,7 +196,7 @@ fn a_mark_is_small_and_in_the_corner() {
     let dots: Vec<(u32, u32)> = marked.pixels().filter_map(is_drawn).collect();
     assert!((20..2_000).contains(&dots.len()), "{}", dots.len());
     assert!(dots.iter().all(|(x, y)| 200 < *x && 200 < *y), "{dots:?}");
-    // Too small for a mark, and left alone.
+    // Too small for a watermark, and left unchanged.
     let tiny = black(Size { width: 8, height: 8 }, Format::Png).unwrap().file;
     assert!(carry_out(&Order { mark: Some("AI".to_owned()), ..order(Format::Png) }, &tiny).is_ok());
 }
@@ -264,7 +264,7 @@ fn bounds_are_held_before_anything_is_decoded() {
     let told = carry_out(&narrow(few), sample!("alpha.png")).unwrap_err().to_string();
     assert!(told.ends_with("64 × 64, where at least 5000 pixels are needed."), "{told}");
     let many = Bounds { pixels_max: 4_095, ..BOUNDS };
-    // The pixels are missing, and nobody notices: the head was enough.
+    // The pixels are missing, but the header is enough for the check.
     let head = &sample!("alpha.png")[..60];
     let told = carry_out(&narrow(many), head).unwrap_err();
     let size = Size { width: 64, height: 64 };
@@ -299,7 +299,7 @@ fn what_stands_behind_a_picture_is_dropped_unless_it_is_another_file() {
     }
     let two = [sample!("cmyk.jpg"), sample!("turned.jpg")].concat();
     check_refused(&two, "Behind its JPEG there is another file. Send the picture alone.");
-    // Phones announce their second picture.
+    // Phones announce their second image.
     let announced = [b"\xff\xd8\xff\xe2\0\x06MPF\0", &two[2..]].concat();
     assert!(carry_out(&order(Format::Png), &announced).is_ok());
 }
@@ -307,7 +307,7 @@ fn what_stands_behind_a_picture_is_dropped_unless_it_is_another_file() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Broken files are refused, or read; nothing else happens.
+    /// Broken files are rejected or decoded; nothing panics.
     #[test]
     fn no_file_can_break_anything(
         index in 0_usize..6,
@@ -337,7 +337,7 @@ proptest! {
 
 #[test]
 fn what_engines_are_sent_is_bounded_whatever_is_in_it() {
-    // Noise with transparency, which is not sent as a JPEG and does not get smaller.
+    // Noise with transparency, which cannot be a JPEG and does not compress.
     let mut state = 1_u32;
     let mut noise = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

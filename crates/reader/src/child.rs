@@ -1,5 +1,4 @@
-//! The child: gives up what it does not need, then does one task after the other until its
-//! standard input ends.
+//! The child process: gives up its privileges, then performs tasks until its standard input closes.
 
 mod confine;
 mod limits;
@@ -17,28 +16,27 @@ use crate::frame;
 use crate::tasks::{AnyTask, Done};
 use limits::{Limits, cpu_used};
 
-/// A child that holds so much more than at its start ends after its answer: what waits for work must
-/// be small.
+/// Memory growth since the start after which a child exits, because idle children must be small.
 const IDLE_GROWTH_MAX: u64 = 6 * 1024 * 1024;
-/// So does one that has computed for so long, because what is left of a whole second is lost to
-/// its next task.
+/// CPU time after which a child exits, because the kernel limits whole seconds and the used
+/// fraction would be lost to the next task.
 const IDLE_CPU_MAX: Duration = Duration::from_millis(250);
-/// So does one that has done so many tasks; whatever one of them left behind goes with it.
+/// Tasks after which a child exits, which frees anything they leaked.
 const JOBS_MAX: u32 = 256;
 
-/// What a child says first: how far it could lock itself in.
+/// A child's first message: the result of its confinement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// What the kernel does not have, in words; empty if all holds.
+    /// Descriptions of features that the kernel lacks; empty if confinement is complete.
     pub missing: Vec<String>,
 }
 
-/// A child's answer.
+/// A child's response to a task.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ChildReply {
-    /// Nothing if the task panicked.
+    /// `None` if the task panicked.
     pub(crate) done: Option<Done>,
-    /// The child ends with it.
+    /// Set if the child exits after this response.
     pub(crate) is_last: bool,
 }
 
@@ -48,7 +46,7 @@ pub fn run() -> io::Result<()> {
     let at_start = memory_pages(&memory).unwrap_or_default();
     let limits = Limits::set(at_start)?;
     let missing = confine::confine()?;
-    // Whole messages are read and written; a lock or a line buffer would only copy them.
+    // Messages are read and written whole; buffering would only copy them.
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     frame::write(&mut output, &Confinement { missing }, &[])?;
     let growth = || {
@@ -82,15 +80,15 @@ fn serve(
     Ok(())
 }
 
-/// What the process has, from `/proc/self/statm`.
+/// Memory of this process, from `/proc/self/statm`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Memory {
     address_bytes: u64,
-    /// Resident, and nobody else's.
+    /// Resident and not shared.
     own_bytes: u64,
 }
 
-/// The file stays open, for none can be opened later.
+/// Reads the file opened at the start, because none can be opened later.
 fn memory_pages(statm: &File) -> Option<Memory> {
     let page_bytes = u64::try_from(rustix::param::page_size()).ok()?;
     let mut text = [0; 256];

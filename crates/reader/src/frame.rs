@@ -1,4 +1,4 @@
-//! How parent and child talk: a head of JSON and raw bytes, each after its length.
+//! The message format between parent and child: a JSON header and raw bytes, each with its length.
 
 use std::io::{self, Read, Write};
 
@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 const PREFIX_BYTES: usize = 16;
-/// Heads are a few fields; what is long goes into the bytes.
+/// Headers have a few fields; large data goes into the bytes.
 const HEAD_BYTES_MAX: u64 = 1024 * 1024;
-/// Of what a child is sent: more than any body that is taken.
+/// Maximum input of a child: more than any accepted request body.
 pub(crate) const REQUEST_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
-/// The lengths of the two parts.
+/// The lengths of both parts.
 fn prefix(head: &[u8], bytes: &[u8]) -> [u8; PREFIX_BYTES] {
     let lengths = [head.len() as u64, bytes.len() as u64];
     let mut prefix = [0; PREFIX_BYTES];
@@ -43,7 +43,7 @@ pub(crate) fn write(to: &mut impl Write, head: &impl Serialize, bytes: &[u8]) ->
     to.flush()
 }
 
-/// Nothing if the other side has closed.
+/// Returns `None` if the other side has closed.
 pub(crate) fn read<H: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<(H, Vec<u8>)>> {
     let mut prefix = [0; PREFIX_BYTES];
     match from.read_exact(&mut prefix) {
@@ -70,7 +70,7 @@ pub(crate) async fn send(
     to.flush().await
 }
 
-/// Memory is taken as bytes arrive: a child that was taken over may promise what it likes.
+/// Allocates while bytes arrive, because a compromised child may declare any length.
 pub(crate) async fn receive<H: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
     bytes_max: usize,

@@ -1,5 +1,5 @@
-//! A reader for tests: a test binary has no `reader` command to start. How the real one confines and
-//! ends its children is tested with the program itself.
+//! A reader for tests: a test binary has no `reader` command to start. The confinement of real
+//! children is tested with the program itself.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,10 +11,10 @@ use tokio::task::spawn_blocking;
 use crate::tasks::{AnyTask, Done};
 use crate::{CallerId, Reader, ReaderError};
 
-/// Does its tasks on threads of this process, without any bound.
+/// Runs tasks on threads of this process, without limits.
 #[derive(Debug, Default)]
 pub struct HereReader {
-    /// How many tasks it was asked to do.
+    /// The number of tasks so far.
     pub tasks: AtomicUsize,
 }
 

@@ -1,11 +1,11 @@
-//! Confined, disposable processes in which everything is opened that callers send in a hostile
-//! format: documents, pictures, pages.
+//! Confined, disposable processes that parse all untrusted input of callers: documents, images,
+//! pages.
 //!
-//! The parent has a [`ProcessReader`], a small pool of children of the same program, and asks it
-//! through the trait [`Reader`]: `reader::ask(&*app.reader, caller, task, bytes).await`. A child
-//! ([`child::run`]) gives up everything but its two pipes before it reads the first byte; the
-//! kernel bounds its memory and its time. It does one task at a time and is killed if the
-//! request that waits for it is dropped. What can be asked is in [`tasks`], one file for each kind.
+//! The parent has a [`ProcessReader`], a small pool of child processes of the same program, and
+//! uses it through the trait [`Reader`]: `reader::ask(&*app.reader, caller, task, bytes).await`. A
+//! child ([`child::run`]) gives up everything but its two pipes before it reads the first byte; the
+//! kernel limits its memory and CPU time. It performs one task at a time and is killed if the
+//! request that waits for it is dropped. The tasks are in [`tasks`], one file per kind.
 
 pub mod child;
 mod frame;
@@ -26,39 +26,40 @@ pub use pool::{ProcessReader, Program};
 
 use crate::tasks::{AnyTask, Done, Known};
 
-/// Whom work is done for. Callers take turns, however much one of them asks for.
+/// Identifies the caller for fair scheduling: callers take turns regardless of how much each
+/// requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallerId(pub u128);
 
-/// What a task may take. The kernel ends a child that takes more.
+/// Resource limits of a task. The kernel kills a child that exceeds them.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Beyond what the program has when it starts.
+    /// In addition to the program's own memory at start.
     pub memory_bytes: u64,
     pub cpu_s: u64,
-    /// From the moment at which a child has the task.
+    /// From the moment a child receives the task.
     pub time: Duration,
-    /// Of the answer.
+    /// Maximum size of the response.
     pub answer_bytes: usize,
 }
 
-/// Why a task was not done. What is wrong with the bytes themselves is part of an outcome.
+/// The reason why a task was not performed. Errors in the input itself are part of an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReaderError {
-    /// The kernel or the clock ended it: the bytes ask for more than a task may take.
+    /// A limit was exceeded: the input needs more than a task may take.
     #[error("it takes more memory or time than a task may take ({how})")]
     TooMuch { how: String },
-    /// Too much is waiting already.
+    /// The queue is full.
     #[error("too much is waiting to be read")]
     Busy,
-    /// No child could be started or understood.
+    /// No child could be started, or its response was invalid.
     #[error("{cause}")]
     Unavailable { cause: String },
 }
 
-/// Does tasks, somewhere else than here.
+/// Performs tasks outside of this process.
 pub trait Reader: Send + Sync {
-    /// Dropping the future ends the work.
+    /// Dropping the future cancels the work.
     fn perform(
         &self,
         caller: CallerId,
@@ -67,7 +68,7 @@ pub trait Reader: Send + Sync {
     ) -> BoxFuture<'_, Result<(Done, Vec<u8>), ReaderError>>;
 }
 
-/// Has a task done, and gives what came of it: its outcome, and its bytes.
+/// Performs a task and returns its outcome and bytes.
 pub async fn ask<T: Known>(
     reader: &dyn Reader,
     caller: CallerId,

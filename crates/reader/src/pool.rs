@@ -1,4 +1,4 @@
-//! The parent's side: a few children, started when they are needed, shared fairly.
+//! The parent's side: a few children, started on demand and shared fairly.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -14,36 +14,36 @@ use crate::turns::Turns;
 use crate::worker::Worker;
 use crate::{CallerId, Reader, ReaderError};
 
-/// How a child is started.
+/// The command that starts a child.
 #[derive(Debug, Clone)]
 pub struct Program {
     pub path: PathBuf,
     pub arguments: Vec<OsString>,
 }
 
-/// A pool of children. Nothing runs until the first task, and one idle child stays after the last.
+/// A pool of children. Nothing runs until the first task; one idle child is kept after the last.
 #[derive(Debug)]
 pub struct ProcessReader {
     program: Program,
     turns: Turns,
-    /// Held for a push or a pop, and never across an await.
+    /// Locked for a push or a pop, never across an await.
     idle: Mutex<Vec<IdleWorker>>,
-    /// What the kernel lacks is logged once.
+    /// Missing kernel features are logged once.
     told: Once,
 }
 
-/// A child that waits for work of the caller whose bytes it has opened.
+/// An idle child, reserved for the caller whose input it has parsed.
 #[derive(Debug)]
 struct IdleWorker {
     caller: CallerId,
     worker: Worker,
 }
 
-/// Children that wait for work.
+/// Maximum idle children.
 const IDLE_MAX: usize = 1;
 
 impl ProcessReader {
-    /// Does `at_once` tasks at a time, of one caller all but one; each keeps a core busy.
+    /// Runs `at_once` tasks concurrently, of one caller at most one less; each uses a core.
     pub fn new(program: Program, at_once: NonZeroUsize) -> ProcessReader {
         let (turns, idle) = (Turns::new(at_once), Mutex::default());
         ProcessReader { program, turns, idle, told: Once::new() }
@@ -66,8 +66,8 @@ impl ProcessReader {
         Ok((performed.done, performed.bytes))
     }
 
-    /// A child that has opened nothing of another caller: bytes that took it over, or that it
-    /// still holds, stay with their sender.
+    /// A child that has parsed no input of another caller: input that compromised it, or that it
+    /// still holds, cannot affect or reach other callers.
     async fn worker(&self, caller: CallerId) -> Result<Worker, ReaderError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(idle) = idle.filter(|idle| idle.caller == caller) {

@@ -1,8 +1,8 @@
-//! What can be asked of a reader. A kind of task is one file here and one line in `tasks!` below.
+//! The tasks of a reader. A kind of task is one file here and one line in `tasks!` below.
 //!
-//! A task has a request and an outcome, which travel as JSON, and raw bytes in both directions:
-//! put in the bytes whatever is long. It runs in a process that has no network, no files, no
-//! other programs and no second thread, so it may use only memory and the processor.
+//! A task has a request and an outcome, which are sent as JSON, and raw bytes in both directions
+//! for large data. It runs in a process without network, files, other programs or threads, so it
+//! may only use memory and the CPU.
 
 pub mod document;
 pub mod page;
@@ -17,17 +17,17 @@ use crate::Bounds;
 
 /// One kind of task.
 pub trait Task: Serialize + DeserializeOwned + Send + 'static {
-    /// What came of it, beside bytes.
+    /// The result, besides bytes.
     type Outcome: Serialize + DeserializeOwned + Send + 'static;
 
-    /// What it may take.
+    /// Resource limits.
     const BOUNDS: Bounds;
 
-    /// Does it. Runs in the child.
+    /// Performs the task. Runs in the child.
     fn perform(self, bytes: &[u8]) -> (Self::Outcome, Vec<u8>);
 }
 
-/// A task as one of the known kinds; `tasks!` implements it.
+/// A task of one of the known kinds; implemented by `tasks!`.
 pub trait Known: Task {
     fn into_any(self) -> AnyTask;
 
@@ -42,7 +42,7 @@ macro_rules! tasks {
             $($name($request)),+
         }
 
-        /// What came of a task.
+        /// The outcome of a task of any kind.
         #[derive(Debug, Serialize, Deserialize)]
         pub enum Done {
             $($name(<$request as Task>::Outcome)),+
@@ -55,7 +55,7 @@ macro_rules! tasks {
                 }
             }
 
-            /// Does the task here and now.
+            /// Performs the task in this process.
             pub fn perform(self, bytes: &[u8]) -> (Done, Vec<u8>) {
                 match self {
                     $(AnyTask::$name(task) => {
@@ -65,7 +65,7 @@ macro_rules! tasks {
                 }
             }
 
-            /// The most that any task may take: what the kernel never lets a child go beyond.
+            /// The limits of all kinds; their maximum is the hard limit of a child.
             pub(crate) fn bounds_of_all() -> Vec<Bounds> {
                 vec![$(<$request as Task>::BOUNDS),+]
             }

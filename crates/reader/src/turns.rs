@@ -1,8 +1,8 @@
-//! Who is next: callers take turns, so that nobody waits behind all that another one sent.
+//! Fair scheduling: callers take turns, so that no caller waits behind all requests of another.
 //!
-//! One caller never has all places: the last one stays free for others. Of those that wait, the
-//! caller with the fewest tasks under way is next, and among equals the one that has had a place
-//! for the least time lately.
+//! If there are several slots, one caller never gets all: the last one stays free for others. Of
+//! the waiting callers, the one with the fewest running tasks is next; ties go to the one that used
+//! the least time recently.
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroUsize;
@@ -14,30 +14,30 @@ use tokio::time::Instant;
 
 use crate::{CallerId, ReaderError};
 
-/// Requests that wait, of everybody. Each keeps its bytes meanwhile.
+/// Maximum waiting requests of all callers. Each holds its bytes meanwhile.
 const WAITING_MAX: usize = 64;
-/// And of one caller.
+/// Maximum waiting requests per caller.
 const WAITING_OF_ONE_MAX: usize = 8;
-/// After so long, half of the time that a caller has had is forgotten.
+/// The recorded time of a caller halves in this interval.
 const HALF_LIFE: Duration = Duration::from_secs(10);
-/// Callers whose time is remembered. Beyond it, those with the least are forgotten.
+/// Callers whose time is recorded. Beyond it, those with the least are dropped.
 const REMEMBERED_MAX: usize = 1_024;
 
-/// The places at which work is done, and those who wait for one.
+/// The slots for tasks, and the queue.
 #[derive(Debug)]
 pub struct Turns(Arc<Mutex<Queue>>);
 
 #[derive(Debug)]
 struct Queue {
     free: usize,
-    /// Places of one caller.
+    /// Maximum slots of one caller.
     of_one_max: usize,
     running: HashMap<CallerId, usize>,
     waiting: VecDeque<(CallerId, oneshot::Sender<TaskPermit>)>,
     spent: HashMap<CallerId, SpentTime>,
 }
 
-/// The time for which a caller has had places, of which older parts count less.
+/// Time that a caller has used slots, decaying exponentially.
 #[derive(Debug, Clone, Copy)]
 struct SpentTime {
     seconds: f64,
@@ -51,12 +51,12 @@ impl SpentTime {
     }
 }
 
-/// The right to have one task done, until it is dropped.
+/// Permits one task; released on drop.
 #[derive(Debug)]
 pub struct TaskPermit {
     caller: CallerId,
     since: Instant,
-    /// Nothing once it was given back.
+    /// `None` once it was released.
     queue: Option<Arc<Mutex<Queue>>>,
 }
 
@@ -71,11 +71,12 @@ impl Turns {
         })))
     }
 
-    /// Waits for a place. Too many that wait already, of all or of this caller, are refused as busy.
+    /// Waits for a slot. Returns `Busy` if too many requests are waiting, in total or of this
+    /// caller.
     pub async fn take(&self, caller: CallerId) -> Result<TaskPermit, ReaderError> {
         let next = {
             let mut queue = lock(&self.0);
-            // Callers that were dropped do not count.
+            // Cancelled requests do not count.
             queue.waiting.retain(|(_, sender)| !sender.is_closed());
             if 0 < queue.free && queue.may_begin(caller) {
                 queue.free -= 1;
@@ -135,7 +136,7 @@ impl Queue {
         self.spent.get(&caller).map_or(0.0, |spent| spent.seconds_at(now))
     }
 
-    /// The first of those whose callers have the fewest tasks under way and spent the least time.
+    /// The next waiting request: fewest running tasks, then least time used, then order of arrival.
     fn next(&mut self) -> Option<(CallerId, oneshot::Sender<TaskPermit>)> {
         let now = Instant::now();
         let waiting = self.waiting.iter().enumerate();
@@ -160,7 +161,8 @@ impl Drop for TaskPermit {
             let turn = queue.begin(caller, &shared);
             match sender.send(turn) {
                 Ok(()) => return,
-                // It went away. Its turn must not be dropped in here: we hold the lock.
+                // The request was cancelled. Its permit must not be dropped here, because we hold
+                // the lock.
                 Err(mut turn) => {
                     turn.queue = None;
                     queue.end(caller);

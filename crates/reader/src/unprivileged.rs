@@ -1,4 +1,4 @@
-//! Gives up root and its capabilities, for processes that open what strangers made.
+//! Gives up root and its capabilities, for processes that parse untrusted input.
 
 use rustix::fs::{Gid, Uid};
 use rustix::process::getuid;
@@ -7,10 +7,10 @@ use rustix::thread::{
     set_thread_uid,
 };
 
-/// A user that owns nothing and that no service runs as.
+/// A user that owns nothing and that no service uses.
 ///
-/// The numbers 65520 to 65533 belong to no distribution and to no dynamic user of systemd, and are
-/// there in containers, which often have 65536 users.
+/// The ids 65520 to 65533 are used by no distribution and no dynamic user of systemd, and exist in
+/// containers, which often have 65536 ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnprivilegedUser(u32);
 
@@ -18,8 +18,8 @@ impl UnprivilegedUser {
     pub const BROWSER: UnprivilegedUser = UnprivilegedUser(65_521);
     pub const READER: UnprivilegedUser = UnprivilegedUser(65_522);
 
-    /// Becomes this user, for good, if the process is root's. Must be called before any thread is
-    /// started: the kernel changes one thread alone.
+    /// Switches permanently to this user if the process runs as root. Must be called before any
+    /// thread is started: the kernel changes only the calling thread.
     pub fn replace_root(self) -> std::io::Result<()> {
         if !getuid().is_root() {
             return Ok(());
@@ -31,8 +31,8 @@ impl UnprivilegedUser {
     }
 }
 
-/// Gives up every capability. A process that keeps the user root for want of one has no more rights
-/// than others then, but for the files of root.
+/// Drops all capabilities. A process that must stay root then has no more rights than others,
+/// except access to root's files.
 pub fn drop_capabilities() -> std::io::Result<()> {
     let none = CapabilitySet::empty();
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };

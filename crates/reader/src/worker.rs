@@ -1,4 +1,4 @@
-//! One child, as its parent sees it. Dropping it kills it.
+//! One child, as seen by its parent. Dropping it kills the process.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -13,9 +13,9 @@ use crate::pool::Program;
 use crate::tasks::{AnyTask, Done};
 use crate::{ReaderError, frame};
 
-/// How long a child may take to lock itself in, on a machine that is busy.
+/// Timeout of a child's start and confinement, also on a busy machine.
 const START_WAIT: Duration = Duration::from_secs(20);
-/// How long we wait to hear how a child ended.
+/// Timeout for a child's exit status.
 const END_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub(crate) struct Worker {
     output: ChildStdout,
 }
 
-/// What a child made of a task.
+/// A child's result of a task.
 pub(crate) struct Performed {
     pub(crate) done: Done,
     pub(crate) bytes: Vec<u8>,
-    /// The child, if it can be asked again.
+    /// The child, if it can be reused.
     pub(crate) worker: Option<Worker>,
 }
 
@@ -42,7 +42,8 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            // Ctrl-C in a terminal goes to a whole group, and answers under way need their reader.
+            // Ctrl-C in a terminal signals the whole process group, and requests in progress need
+            // their reader.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
@@ -55,7 +56,7 @@ impl Worker {
         Ok((worker, confinement))
     }
 
-    /// Has a task done. The child is given back only if it is fit for another.
+    /// Performs a task. The child is returned only if it can be reused.
     pub(crate) async fn perform(
         mut self,
         task: &AnyTask,
@@ -64,7 +65,7 @@ impl Worker {
         let bounds = task.bounds();
         let talk = async {
             frame::send(&mut self.input, task, &bytes).await?;
-            // What was sent is not needed while it is read elsewhere.
+            // The input is no longer needed here once it is sent.
             drop(bytes);
             frame::receive::<ChildReply>(&mut self.output, bounds.answer_bytes).await
         };
@@ -82,7 +83,7 @@ impl Worker {
         }
     }
 
-    /// Why a child does not answer: the kernel ended it, or it said what it may not.
+    /// The reason why a child did not answer: the kernel killed it, or its response was invalid.
     async fn ended(mut self, error: &io::Error) -> ReaderError {
         drop(self.input);
         match timeout(END_WAIT, self.child.wait()).await {

@@ -1,11 +1,11 @@
-//! AAC in ADTS frames, each of which says how long it is.
+//! AAC in ADTS frames, each with its length.
 
 use std::time::Duration;
 
 use crate::bytes::Bytes;
 use crate::time;
 
-/// Samples per second by index.
+/// Sample rates by index.
 pub(crate) const RATES: [u64; 13] = [
     96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
     7_350,
@@ -19,7 +19,7 @@ struct Frame {
     rate: u64,
 }
 
-/// Two frames in a row, or one and the end.
+/// True for two consecutive frames, or one at the end of the file.
 pub(crate) fn is_start(file: &[u8]) -> bool {
     let Some(first) = header(file) else { return false };
     let Some(rest) = file.get(first.bytes..) else { return false };
@@ -35,7 +35,7 @@ pub(crate) fn length(file: &[u8]) -> Option<Duration> {
                 length += time(frame.samples, frame.rate)?;
                 rest = next;
             }
-            // Tags, or bytes that got lost: the next frame begins with the next such byte.
+            // Tags or damage: resynchronise at the next possible sync byte.
             None => {
                 let next = rest[1..].iter().position(|byte| *byte == 0xff);
                 rest = next.map_or(&[], |skipped| &rest[1 + skipped..]);

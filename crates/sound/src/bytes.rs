@@ -1,4 +1,4 @@
-//! Numbers at places in a file that may not be there.
+//! Reads numbers at offsets that may be out of range.
 
 /// Reads numbers of either byte order.
 pub(crate) trait Bytes {
@@ -40,12 +40,12 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// The number of bytes, as numbers in files are.
+/// The length as `u64`, like numbers in files.
 pub(crate) fn count(bytes: &[u8]) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
-/// A size from a file as a place in it; beyond every file if it does not fit.
+/// Converts a size from a file to an offset, saturating if it does not fit.
 pub(crate) fn place(size: u64) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! FLAC: a header that tells the number of samples, and frames that are numbered.
+//! FLAC: a header with the number of samples, and numbered frames.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::time;
 
 const STREAM_INFO_BYTES: usize = 34;
 
-/// What the first metadata block says.
+/// The STREAMINFO block.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamInfo {
     pub(crate) rate: u64,
@@ -31,18 +31,18 @@ impl StreamInfo {
     }
 }
 
-/// The header's number is believed only if the frames do not say more.
+/// The length. The header's sample count is used only if the frames do not show more.
 pub(crate) fn length(file: &[u8]) -> Option<Duration> {
     let info = StreamInfo::read(file.get(8..8 + STREAM_INFO_BYTES)?)?;
     let frames = frames(file)?;
     let counted = last_sample(frames, info).unwrap_or(0);
-    // Frames take hardly more room than plain samples, so there are at least so many.
+    // Frames are hardly larger than raw samples, which gives a minimum count.
     let bits_per_sample = info.channels * info.bits;
     let least = count(frames) * 8 * 9 / 10 / bits_per_sample;
     time(info.samples.max(counted).max(least), info.rate)
 }
 
-/// What stands after the metadata blocks.
+/// The data after the metadata blocks.
 fn frames(file: &[u8]) -> Option<&[u8]> {
     const IS_LAST: u32 = 0x8000_0000;
     let mut at = 4;
@@ -55,14 +55,14 @@ fn frames(file: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Where the last frame ends, in samples from the beginning.
+/// The end of the last frame, in samples from the start.
 fn last_sample(frames: &[u8], info: StreamInfo) -> Option<u64> {
     let starts = frames.windows(2).enumerate().rev();
     let mut starts = starts.filter(|(_, pair)| pair[0] == 0xff && pair[1] & 0xfe == 0xf8);
     starts.find_map(|(at, _)| frame_end(&frames[at..], info))
 }
 
-/// The sample after a frame, if these bytes begin one: its header has a checksum.
+/// The sample after a frame, if these bytes are a frame with a valid header checksum.
 fn frame_end(frame: &[u8], info: StreamInfo) -> Option<u64> {
     let (number, number_bytes) = coded_number(frame.get(4..)?)?;
     let mut end = 4 + number_bytes;
@@ -95,7 +95,7 @@ fn frame_end(frame: &[u8], info: StreamInfo) -> Option<u64> {
     first.checked_add(block)
 }
 
-/// A number in the manner of UTF-8, of up to 36 bits, and how many bytes it takes.
+/// A UTF-8-like number of up to 36 bits, and its length in bytes.
 fn coded_number(bytes: &[u8]) -> Option<(u64, usize)> {
     let first = *bytes.first()?;
     let ones = usize::try_from(first.leading_ones()).ok()?;

@@ -1,8 +1,8 @@
-//! What a recording is and how long it lasts, read off its bytes without decoding them.
+//! Detects the format and length of a recording without decoding it.
 //!
-//! A caller's word for a file (its name, its media type) is not looked at. Lengths are counted from
-//! what a decoder would play wherever the format allows that (frames, packets, blocks), because a
-//! number in a header costs nothing to change and work is priced by the second.
+//! File names and media types of callers are ignored. Lengths are counted from what a decoder would
+//! play wherever the format allows it (frames, packets, blocks), because a number in a header is
+//! easily forged and work is priced by the second.
 //!
 //! Nothing here panics, allocates by a number in the file, or takes more than a few passes.
 
@@ -22,17 +22,17 @@ use serde::{Deserialize, Serialize};
 
 pub use wav::complete as complete_wav;
 
-/// Longer recordings do not fit into an upload: 25 MB at the lowest bit rate in use are 10 hours.
+/// Longer recordings do not fit into an upload: 25 MB at the lowest common bit rate are 10 hours.
 const LENGTH_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A recording that can be priced.
+/// Format and length of a recording, sufficient to price it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     pub container: Container,
     pub length: Duration,
 }
 
-/// How a file is laid out.
+/// Container formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Container {
     Wav,
@@ -41,13 +41,13 @@ pub enum Container {
     /// AAC in ADTS frames.
     Aac,
     Mp4,
-    /// An MP4 that says that it is sound alone.
+    /// An MP4 that declares itself audio-only.
     M4a,
     Ogg,
     Webm,
 }
 
-/// Why a file is no recording that can be priced. Displays as what its sender should know.
+/// The reason why a file cannot be priced. `Display` is a message for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Unreadable {
     #[error("the file is empty")]
@@ -60,7 +60,7 @@ pub enum Unreadable {
     TooLong(Container),
 }
 
-/// Recognises a file by its content and measures it.
+/// Detects a file's format and measures its length.
 pub fn inspect(file: &[u8]) -> Result<Recording, Unreadable> {
     if file.is_empty() {
         return Err(Unreadable::Empty);
@@ -83,7 +83,7 @@ pub fn inspect(file: &[u8]) -> Result<Recording, Unreadable> {
 }
 
 impl Container {
-    /// The format's name, as callers know it.
+    /// The format's common name.
     pub const fn name(self) -> &'static str {
         match self {
             Container::Wav => "WAV",
@@ -123,8 +123,7 @@ impl Container {
     }
 }
 
-/// How a file is laid out, and where its sound begins: after the tags that MP3, AAC and FLAC may
-/// have before it.
+/// Detects the container, and the start of the audio after leading tags of MP3, AAC and FLAC.
 pub fn recognise(file: &[u8]) -> Option<(Container, &[u8])> {
     if let Some(container) = by_mark(file) {
         return Some((container, file));
@@ -142,7 +141,7 @@ pub fn recognise(file: &[u8]) -> Option<(Container, &[u8])> {
     Some((container, frames))
 }
 
-/// Those that have their mark at a fixed place.
+/// Formats with a signature at a fixed offset.
 fn by_mark(file: &[u8]) -> Option<Container> {
     let is_riff = file.starts_with(b"RIFF") || file.starts_with(b"RF64");
     if is_riff && file.get(8..12) == Some(b"WAVE") {
@@ -161,14 +160,14 @@ fn by_mark(file: &[u8]) -> Option<Container> {
     None
 }
 
-/// What stands after the tags that many programs write before MP3, AAC and FLAC.
+/// The data after the ID3 tags that many programs write before MP3, AAC and FLAC.
 fn after_id3(file: &[u8]) -> &[u8] {
     const HEADER_BYTES: usize = 10;
     const HAS_FOOTER: u8 = 0x10;
     let mut rest = file;
     while rest.starts_with(b"ID3") {
         let (Some(flags), Some(size)) = (rest.get(5), rest.get(6..10)) else { return &[] };
-        // Each byte carries seven bits.
+        // Seven bits per byte.
         let size = size.iter().fold(0, |sum, byte| (sum << 7) | usize::from(byte & 0x7f));
         let footer = if flags & HAS_FOOTER == 0 { 0 } else { HEADER_BYTES };
         rest = rest.get(HEADER_BYTES + size + footer..).unwrap_or(&[]);
@@ -177,7 +176,7 @@ fn after_id3(file: &[u8]) -> &[u8] {
     &rest[padding..]
 }
 
-/// The time that so many units take; nothing if there are none in a second.
+/// Converts units to time; `None` if the rate is zero.
 fn time(units: u64, per_second: u64) -> Option<Duration> {
     if per_second == 0 {
         return None;

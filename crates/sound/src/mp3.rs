@@ -1,13 +1,13 @@
-//! MP3: frames, each of which says how long it is.
+//! MP3: frames, each with its length.
 
 use std::time::Duration;
 
 use crate::time;
 
-/// Half-hearted files begin with the end of a frame that was cut; more than this is another format.
+/// Maximum garbage before the first frame, such as the rest of a cut one; more is another format.
 const LEAD_BYTES_MAX: usize = 4096;
 
-/// Kilobits per second by index, for the first version of layers 1, 2 and 3, and for the others.
+/// Bit rates in kbit/s by index, for MPEG-1 layers 1, 2 and 3, and for the other versions.
 const BITRATES: [[u64; 15]; 5] = [
     [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
     [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
@@ -17,7 +17,7 @@ const BITRATES: [[u64; 15]; 5] = [
 ];
 const RATES: [u64; 3] = [44_100, 48_000, 32_000];
 
-/// What a frame's header says.
+/// The fields of a frame header.
 #[derive(Clone, Copy)]
 struct Frame {
     bytes: usize,
@@ -42,14 +42,14 @@ pub(crate) fn length(file: &[u8]) -> Option<Duration> {
     Some(length)
 }
 
-/// Encoders put a frame before the others that says how many there are, and is not played.
+/// True for the Xing or Info frame, which has the frame count and is not played.
 fn is_index(frame: &[u8]) -> bool {
     const MARK_AT_MAX: usize = 40;
     let start = &frame[..frame.len().min(MARK_AT_MAX)];
     start.windows(4).any(|it| it == b"Xing" || it == b"Info")
 }
 
-/// The next place from `at` on where a frame begins and another follows it, or the file ends.
+/// The next frame from `at` that is followed by another frame or the end of the file.
 fn next_frame(file: &[u8], at: usize) -> Option<(usize, Frame)> {
     let mut at = at;
     loop {
@@ -84,7 +84,7 @@ fn header(bytes: &[u8]) -> Option<Frame> {
         (false, _) => 4,
     };
     let bits_per_second = BITRATES[table].get(bitrate)? * 1000;
-    // The second version halves the first's rates, and the extension to it halves them again.
+    // MPEG-2 halves the rates of MPEG-1, and MPEG-2.5 halves them again.
     let rate = RATES.get(rate)? >> [2, 0, 1, 0][usize::from(version)];
     let (samples, bytes) = match (layer, is_first) {
         (1, _) => (384, (12 * bits_per_second / rate + padding) * 4),

@@ -1,4 +1,4 @@
-//! MP4: boxes in boxes; each track of sound has tables of how long its samples last.
+//! MP4: nested boxes; each audio track has tables of sample durations.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use crate::bytes::{Bytes, place};
 use crate::time;
 
 const FULL_BOX_BYTES: usize = 4;
-/// Fragments name the track they belong to; a file has few tracks.
+/// Fragments name their track; a file has few tracks.
 const TRACKS_MAX: usize = 16;
 
-/// One track of sound.
+/// One track.
 #[derive(Default)]
 struct Track {
     id: u32,
     is_sound: bool,
     units_per_second: u64,
     told: u64,
-    /// The sum of the table of durations, and of all fragments.
+    /// Sum of the duration table and all fragments.
     summed: u64,
     samples: u64,
-    /// For AAC, whose samples all last as long.
+    /// For AAC, whose samples have a constant duration.
     aac_rate: Option<u64>,
 }
 
@@ -67,12 +67,12 @@ impl Track {
     }
 }
 
-/// Later versions of a box have wider times before the field.
+/// Version 1 of a box has wider times before the field.
 fn versioned(body: &[u8], first: usize, later: usize) -> usize {
     if body.first() == Some(&1) { later } else { first }
 }
 
-/// Entries of a count and a duration.
+/// Sums entries of count and duration.
 fn sum_of_durations(table: &[u8]) -> u64 {
     let entries = table.get(FULL_BOX_BYTES + 4..).unwrap_or(&[]);
     let sums = entries.as_chunks::<8>().0.iter().map(|entry| {
@@ -82,10 +82,10 @@ fn sum_of_durations(table: &[u8]) -> u64 {
     sums.fold(0, u64::saturating_add)
 }
 
-/// The rate of the first description, if it is AAC without anything above.
+/// The sample rate of the first description, if it is AAC.
 fn aac_rate(descriptions: &[u8]) -> Option<u64> {
     let (kind, body) = boxes(descriptions.get(FULL_BOX_BYTES + 4..)?).next()?;
-    // The rate stands in the upper half of a number of 32 bits.
+    // The rate is the upper half of a 32-bit number.
     (&kind == b"mp4a").then_some(u64::from(body.be16(24)?)).filter(|rate| 0 < *rate)
 }
 
@@ -100,7 +100,7 @@ fn add_fragment(tracks: &mut [Track], part: &[u8]) {
     }
 }
 
-/// How long a sample of a fragment lasts that says nothing itself.
+/// The default duration of a fragment's samples.
 fn default_duration(header: &[u8]) -> Option<u64> {
     let flags = header.be32(0)?;
     let has = |bit: u32| flags & bit != 0;
@@ -129,7 +129,7 @@ fn child<'a>(body: &'a [u8], wanted: &[u8; 4]) -> Option<&'a [u8]> {
     boxes(body).find(|(kind, _)| kind == wanted).map(|(_, body)| body)
 }
 
-/// The boxes side by side in these bytes. One that is cut short is given as far as it goes.
+/// The sibling boxes in these bytes. A truncated box is returned as far as it goes.
 fn boxes(bytes: &[u8]) -> impl Iterator<Item = ([u8; 4], &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {

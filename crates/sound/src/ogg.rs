@@ -1,4 +1,4 @@
-//! Ogg: pages of packets of Opus, Vorbis, FLAC or Speex, one stream after or beside another.
+//! Ogg: pages with packets of Opus, Vorbis, FLAC or Speex, in consecutive or parallel streams.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use crate::flac::StreamInfo;
 use crate::{opus, time};
 
 const PAGE_HEADER_BYTES: usize = 27;
-/// Radio stations chain streams; a file with more of them than this is no recording.
+/// Radio stations chain streams; a file with more of them is not a recording.
 const STREAMS_MAX: usize = 64;
-/// A page that ends no packet says so with this position.
+/// The position of a page on which no packet ends.
 const NO_POSITION: u64 = u64::MAX;
 
-/// One stream of sound in the file.
+/// One audio stream of the file.
 struct Stream {
     serial: u32,
     codec: Codec,
-    /// The position that the last page told, in samples.
+    /// The position of the last page, in samples.
     position: u64,
-    /// Samples counted packet by packet, which means something for Opus alone.
+    /// Samples counted by packet; used for Opus only.
     counted: u64,
     packets: u64,
-    /// The last packet goes on on the next page.
+    /// Set if the last packet continues on the next page.
     has_open_packet: bool,
 }
 
 enum Codec {
     Opus,
-    /// Positions are samples at this rate.
+    /// Positions are in samples at this rate.
     Rated(u64),
 }
 
@@ -83,7 +83,7 @@ impl Stream {
 
     fn length(&self) -> Option<Duration> {
         match self.codec {
-            // What is played goes by the packets; the position may say that the last is cut short.
+            // Decoders play all packets; the position may claim that the last is trimmed.
             Codec::Opus => time(self.counted, opus::RATE),
             Codec::Rated(rate) => time(self.position, rate),
         }
@@ -97,7 +97,7 @@ struct Page<'a> {
     body: &'a [u8],
 }
 
-/// The next page, as much of it as there is, and what stands after it.
+/// The next page, possibly truncated, and the data after it.
 fn page(file: &[u8]) -> Option<(Page<'_>, &[u8])> {
     let start = file.windows(4).position(|it| it == b"OggS")?;
     let page = &file[start..];
@@ -109,7 +109,7 @@ fn page(file: &[u8]) -> Option<(Page<'_>, &[u8])> {
     Some((Page { serial: page.le32(14)?, position: page.le64(6)?, lacing, body }, after))
 }
 
-/// The sizes of the packets on a page, and whether each ends there.
+/// The sizes of a page's packets; true if the packet ends there.
 fn packets(lacing: &[u8]) -> impl Iterator<Item = (usize, bool)> {
     let ends_open = lacing.last() == Some(&255);
     let count = lacing.split_inclusive(|it| *it < 255).count();
@@ -119,7 +119,7 @@ fn packets(lacing: &[u8]) -> impl Iterator<Item = (usize, bool)> {
     })
 }
 
-/// What a stream's first page says about it; nothing if it is not sound.
+/// The codec from a stream's first page; `None` if it is not audio.
 fn codec(body: &[u8]) -> Option<Codec> {
     if body.starts_with(b"OpusHead") {
         return Some(Codec::Opus);

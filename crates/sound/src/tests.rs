@@ -1,4 +1,5 @@
-//! Tests over real files: a tone of a second and a half in every format, whole, cut, and lied about.
+//! Tests with real files: a tone of 1.5 s in every format, complete, truncated, and with false
+//! headers.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Each sample with what it is.
+/// Each sample with its container.
 const SAMPLES: [(&str, &[u8], Container); 17] = [
     ("tone.wav", include_bytes!("../samples/tone.wav"), Container::Wav),
     ("mulaw.wav", include_bytes!("../samples/mulaw.wav"), Container::Wav),
@@ -140,7 +141,7 @@ proptest! {
     ) {
         let mut file = SAMPLES[index].1.to_vec();
         for (at, byte) in damage {
-            // Headers are where it hurts, so most of the damage goes there.
+            // Most of the damage goes to headers, where it matters.
             let at = at.index(file.len());
             let at = if byte % 4 == 0 { at } else { at % 256 };
             file[at] = byte;

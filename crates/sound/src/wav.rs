@@ -1,17 +1,17 @@
-//! WAV: chunks, of which one says how samples are laid out and another holds them.
+//! WAV: chunks with the sample format and the samples.
 
 use std::time::Duration;
 
 use crate::bytes::{Bytes, count, place};
 use crate::time;
 
-/// Where the first chunk stands, after `RIFF`, a size and `WAVE`.
+/// Offset of the first chunk, after `RIFF`, a size and `WAVE`.
 const CHUNKS_AT: usize = 12;
 const CHUNK_HEADER_BYTES: usize = 8;
-/// What programs write that do not know yet how much will come.
+/// Size written by programs that do not know the length yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Tags whose samples all have the same number of bits.
+/// Format tags with a fixed number of bits per sample.
 const PCM: u16 = 1;
 const FLOAT: u16 = 3;
 const EXTENSIBLE: u16 = 0xfffe;
@@ -29,8 +29,8 @@ pub(crate) fn length(file: &[u8]) -> Option<Duration> {
     None
 }
 
-/// Writes the sizes into the header of a file that was begun before its length was known, as those
-/// are that come from a stream. Many players show such a file as hours long.
+/// Writes the sizes into the header of a file that was streamed without a known length. Many
+/// players show such a file as hours long.
 pub fn complete(file: &mut [u8]) {
     let is_wav = file.starts_with(b"RIFF") && file.get(8..12) == Some(b"WAVE");
     if !is_wav {
@@ -56,7 +56,8 @@ fn rate(format: &[u8]) -> Option<u64> {
     let (channels, samples) = (format.le16(2)?, format.le32(4)?);
     let (told, bits) = (format.le32(8)?, format.le16(14)?);
     if matches!(tag, PCM | FLOAT | EXTENSIBLE) {
-        // A decoder counts these itself, so the rate that is told does not matter.
+        // Decoders compute the byte rate of these formats themselves, so the declared one is
+        // ignored.
         let frame = u64::from(channels) * u64::from(bits.div_ceil(8));
         return Some(frame * u64::from(samples));
     }
@@ -65,10 +66,10 @@ fn rate(format: &[u8]) -> Option<u64> {
 
 struct Chunk<'a> {
     id: [u8; 4],
-    /// Where its header begins.
+    /// Offset of the chunk's header.
     at: usize,
     declared: u32,
-    /// As much of it as the file has.
+    /// The content, possibly truncated.
     body: &'a [u8],
 }
 
@@ -93,7 +94,7 @@ impl<'a> Iterator for Chunks<'a> {
         let rest = self.file.get(at + CHUNK_HEADER_BYTES..)?;
         let is_open = declared == UNKNOWN || (declared == 0 && id == *b"data");
         let size = if is_open { rest.len() } else { place(declared.into()).min(rest.len()) };
-        // Chunks begin at even places.
+        // Chunks start at even offsets.
         self.at = at + CHUNK_HEADER_BYTES + size + size % 2;
         Some(Chunk { id, at, declared, body: &rest[..size] })
     }

@@ -1,15 +1,15 @@
-//! WebM: elements in elements, and blocks that say when they are played.
+//! WebM: nested elements, and blocks with their play time.
 
 use std::time::Duration;
 
 use crate::bytes::{Bytes, place};
 
 const NANOS_PER_TICK: u64 = 1_000_000;
-/// Opus and Vorbis are not made at more than this, so a file takes at least the time it implies.
+/// Opus and Vorbis have no higher bit rate, which gives a minimum duration.
 const BITS_PER_SECOND_MAX: u64 = 640_000;
 
-/// Elements that are gone into. Files that were recorded live do not know their sizes, so they are
-/// read as if what they contain stood beside them.
+/// Elements that are descended into. Live recordings have unknown sizes, so children are read as if
+/// they were siblings.
 const SEGMENT: u32 = 0x1853_8067;
 const INFO: u32 = 0x1549_a966;
 const CLUSTER: u32 = 0x1f43_b675;
@@ -57,7 +57,7 @@ impl Reading {
         }
     }
 
-    /// A block says its track, then how long after its cluster's time it is played.
+    /// A block contains its track and its time relative to the cluster.
     fn take_block(&mut self, content: &[u8]) {
         let Some((_, track_bytes)) = coded(content, Marker::Dropped) else { return };
         let Some(offset) = content.be16(track_bytes) else { return };
@@ -73,19 +73,19 @@ impl Reading {
         let least = crate::time(self.block_bytes * 8, BITS_PER_SECOND_MAX)?;
         let told = Duration::from_nanos(tick).as_secs_f64() * self.told_ticks;
         let told = Duration::try_from_secs_f64(told).ok()?;
-        // Without a block there is nothing to play, whatever the header says.
+        // Without a block there is no audio, regardless of the header.
         (0 < self.block_bytes).then_some(told.max(played).max(least))
     }
 }
 
-/// The first element: its id, its size and all that stands after its header.
+/// The first element: id, size, and all data after its header.
 fn element(bytes: &[u8]) -> Option<(u32, u64, &[u8])> {
     let (id, id_bytes) = coded(bytes, Marker::Kept)?;
     let (size, size_bytes) = coded(bytes.get(id_bytes..)?, Marker::Dropped)?;
     Some((u32::try_from(id).ok()?, size, bytes.get(id_bytes + size_bytes..)?))
 }
 
-/// Whether the bit that tells a number's length is part of it: of ids it is, of sizes it is not.
+/// Treatment of the length marker bit of a number: kept in ids, dropped in sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Marker {
     Kept,

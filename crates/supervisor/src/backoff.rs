@@ -1,14 +1,14 @@
-//! How long to wait before the engine is started again.
+//! The delay before the engine is restarted.
 
 use std::time::Duration;
 
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// An engine that ran for so long did not fail at starting.
+/// Uptime after which an exit no longer counts as a failed start.
 pub(crate) const STEADY_AFTER: Duration = Duration::from_secs(60);
 
-/// Doubles with each failure in a row, and is spread over its upper half so that many machines
-/// that fail together do not start together.
+/// Doubles with each consecutive failure. The jitter covers the upper half of the delay, so that
+/// machines that fail together do not restart together.
 pub(crate) fn wait(failures_in_a_row: u32, dice: u64) -> Duration {
     let doublings = failures_in_a_row.saturating_sub(1).min(16);
     let longest = FIRST_WAIT.saturating_mul(1 << doublings).min(LONGEST_WAIT);

@@ -1,4 +1,4 @@
-//! Fetches models in the background, and tells the operator how far they are.
+//! Downloads models in the background and reports the progress.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::readiness::so_far;
 const FIRST_RETRY: Duration = Duration::from_secs(30);
 const LONGEST_RETRY: Duration = Duration::from_secs(900);
 
-/// Tells how far a fetch is.
+/// Reports the progress of downloads.
 pub trait Teller: Send {
-    /// How often.
+    /// The interval between two reports.
     fn every(&self) -> Duration;
     fn tell(&mut self, id: &str, progress: Progress);
-    /// Ends the progress reports of the current model.
+    /// Ends the progress report of the current model.
     fn end(&mut self);
 }
 
-/// Lines in the log.
+/// Writes progress reports to the log.
 #[derive(Debug, Default)]
 pub struct LogLines;
 
@@ -37,7 +37,7 @@ impl Teller for LogLines {
     fn end(&mut self) {}
 }
 
-/// Fetches each of these models, one after another, until all are there or `stop`.
+/// Downloads the given models one after another, until all are complete or `stop` is cancelled.
 pub async fn fetch_all(
     puller: Arc<Puller>,
     ids: Vec<String>,

@@ -1,4 +1,4 @@
-//! Asks the engine how it is, over its socket.
+//! Queries the engine's `/health` endpoint over its Unix socket.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use url::Url;
 
 use crate::status::{Gpu, LoadedModel};
 
-/// An engine that computes on every core may take a while to say that it lives.
+/// Long, because an engine that computes on all cores may respond late.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// A list of as many models as fit in no machine.
+/// Far more than the longest list of models that fit into memory.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
-/// Longer than the time between two questions, so that one connection does.
+/// Longer than the polling interval, so that one connection is reused.
 const IDLE_MAX: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
@@ -39,13 +39,13 @@ struct ReportedModel {
     layers: Option<u32>,
 }
 
-/// The engine's `/health`.
+/// A client of the engine's `/health` endpoint.
 pub(crate) struct Health {
     client: Client,
     target: Target,
 }
 
-/// What it has loaded, and the GPUs that it computes on.
+/// The loaded models and the GPUs in use.
 pub(crate) struct Report {
     pub(crate) models: Vec<LoadedModel>,
     pub(crate) gpus: Vec<Gpu>,
@@ -56,13 +56,13 @@ impl Health {
         let way = ConnectVia::Socket(socket.to_owned());
         let reach = Reach { way, connect_timeout: ANSWER_TIMEOUT, idle_max: IDLE_MAX };
         let client = Client::new(reach).map_err(|error| error.to_string())?;
-        // The host means nothing over a socket.
+        // The host name is ignored over a Unix socket.
         let url = Url::parse("http://engine/health").map_err(|error| error.to_string())?;
         let target = Target::new(&client, &url, HeaderMap::new());
         Ok(Health { target: target.map_err(|error| error.to_string())?, client })
     }
 
-    /// None if it does not answer.
+    /// Returns the report, or `None` if the engine does not answer.
     pub(crate) async fn ask(&self) -> Option<Report> {
         let body = timeout(ANSWER_TIMEOUT, self.answer()).await.ok()??;
         let answer: HealthReport = serde_json::from_slice(&body).ok()?;
@@ -84,7 +84,7 @@ impl Health {
     }
 }
 
-/// What a process has in memory, where the system tells in a file.
+/// The resident memory of a process, from `/proc`; `None` on systems without it.
 pub(crate) fn memory_bytes(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,5 +1,4 @@
-//! Keeps the built-in engine's process running, fetches what its models consist of, and says what
-//! can be asked of it.
+//! Keeps the built-in engine's process running, downloads its models, and reports its readiness.
 
 mod backoff;
 mod fetching;

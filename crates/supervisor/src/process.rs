@@ -1,4 +1,4 @@
-//! The engine's process: started, and ended.
+//! Starts and stops the engine's process.
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -10,27 +10,28 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-/// How long an engine may take to end after it was asked to.
+/// Time that the engine has to exit before it is killed.
 const END_WAIT: Duration = Duration::from_secs(3);
 
-/// How the engine is started.
+/// The engine's command line, environment and socket.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
-    /// All that it has of an environment: ours holds secrets that it has no use for.
+    /// The complete environment. Ours is not inherited, because it holds secrets.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where it will listen, in a folder that only this user may enter.
+    /// The socket to listen on, in a directory that only this user can access.
     pub socket: PathBuf,
 }
 
 impl Plan {
-    /// Starts it. It ends when its standard input does, and so when we die, however we die.
+    /// Starts the process. It exits when its standard input closes, so it also ends if this process
+    /// dies in any way.
     pub(crate) fn start(&self) -> io::Result<Child> {
         if let Some(folder) = self.socket.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        // What an engine that was killed left would look like one that listens.
+        // A stale socket of a killed engine would look like a listening one.
         match std::fs::remove_file(&self.socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -41,15 +42,15 @@ impl Plan {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            // Ctrl-C in a terminal goes to a whole group; the engine must outlive the answers
-            // that are under way.
+            // Ctrl-C in a terminal signals the whole process group; the engine must live until the
+            // requests in progress have finished.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
     }
 }
 
-/// Waits for a process whose standard input was closed, and ends it if it does not.
+/// Waits for a process whose standard input was closed; kills it after `END_WAIT`.
 pub(crate) async fn end(mut child: Child) {
     if tokio::time::timeout(END_WAIT, child.wait()).await.is_ok() {
         return;
@@ -59,7 +60,7 @@ pub(crate) async fn end(mut child: Child) {
     }
 }
 
-/// How a process ended, in words.
+/// Describes how a process ended.
 pub(crate) fn describe_exit(ended: io::Result<ExitStatus>) -> String {
     match ended {
         Ok(status) => format!("it ended with {status}"),

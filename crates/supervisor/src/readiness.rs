@@ -1,4 +1,4 @@
-//! Whether the engine can run a model now, in words for the caller.
+//! Decides if the engine can run a model now, with a message for the caller if not.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use weights::{Progress, Puller, State};
 
 use crate::status::StatusCell;
 
-/// Starting takes a moment; the files of a model take longer.
+/// Values of `Retry-After`: starting is quick, downloading a model takes longer.
 const START_WAIT: Duration = Duration::from_secs(2);
 const FETCH_WAIT: Duration = Duration::from_secs(5);
 const FAILED_WAIT: Duration = Duration::from_secs(30);
 
-/// Asks before each request. Models that are not in the list of built-in ones, such as files of
-/// the operator's own, are the engine's business.
+/// Returns a check that runs before each request. For models outside the built-in list, such as the
+/// operator's own files, only the process state is checked.
 pub fn readiness(
     puller: Arc<Puller>,
     status: StatusCell,
@@ -32,7 +32,7 @@ pub fn readiness(
     }
 }
 
-/// The operator reads in the log why a fetch failed; a caller only has to know that it did.
+/// Callers learn only that a download failed; the reason is in the operator's log.
 fn weights_ready(model: &str, state: &State) -> Result<(), EngineError> {
     let (message, retry_after) = match state {
         State::Ready => return Ok(()),
@@ -61,7 +61,7 @@ fn weights_ready(model: &str, state: &State) -> Result<(), EngineError> {
     Err(EngineError::NotReady { message, retry_after })
 }
 
-/// `43 % of 98 MB`.
+/// Formats progress, for example `43 % of 98 MB`.
 pub(crate) fn so_far(progress: Progress) -> String {
     let megabytes = progress.total_bytes.div_ceil(1_000_000);
     format!("{} % of {megabytes} MB", progress.percent())

@@ -1,17 +1,17 @@
-//! The state of the engine: written by the supervisor, read by everything else.
+//! The engine's status: written by the supervisor, read by all other parts.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// How the engine is doing.
+/// The engine's status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     pub state: ProcessState,
-    /// How often it had to be started again.
+    /// Restarts since this process started.
     pub restarts: u64,
     pub models: Vec<LoadedModel>,
-    /// Those that it computes on, as far as it has looked.
+    /// GPUs in use, as last reported by the engine.
     pub gpus: Vec<Gpu>,
-    /// What its process has in memory, if the system tells.
+    /// Resident memory of the engine's process, where the system reports it.
     pub memory_bytes: Option<u64>,
 }
 
@@ -19,34 +19,34 @@ pub struct Status {
 pub enum ProcessState {
     Starting,
     Up,
-    /// It ended, and will be started again.
+    /// The process ended and will be restarted.
     Down {
         reason: String,
     },
 }
 
-/// A model that the engine has in memory.
+/// A model that the engine has loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadedModel {
     pub id: String,
-    /// Of the machine's own memory.
+    /// Bytes of main memory, without GPU memory.
     pub memory_bytes: u64,
-    /// How many of its layers are computed on GPUs, of how many; none on the processor alone.
+    /// Layers on GPUs and total layers; `None` if all run on the CPU.
     pub gpu_layers: Option<(u32, u32)>,
 }
 
-/// A GPU that the engine computes on.
+/// A GPU that the engine uses.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub struct Gpu {
-    /// The engine's name for it, such as `CUDA0`.
+    /// The engine's device name, such as `CUDA0`.
     pub name: String,
-    /// The maker's name for it.
+    /// The vendor's model name.
     pub model: String,
     pub free_bytes: u64,
     pub total_bytes: u64,
 }
 
-/// The current status, shared.
+/// The current status, shared between tasks.
 #[derive(Debug, Clone)]
 pub struct StatusCell(Arc<RwLock<Status>>);
 

@@ -1,4 +1,4 @@
-//! Starts the engine, watches it, and starts it again when it ends.
+//! Starts the engine, monitors it, and restarts it when it ends.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::health::{self, Health};
 use crate::process::{Plan, describe_exit, end};
 use crate::status::{ProcessState, StatusCell};
 
-/// Where random numbers come from: they spread restarts.
+/// Source of random numbers for the restart jitter.
 pub type Dice = Box<dyn Fn() -> u64 + Send + Sync>;
 
-/// While it starts, somebody may be waiting for it.
+/// Polling interval during startup: short, because requests may be waiting.
 const LOOK_WHILE_STARTING: Duration = Duration::from_millis(50);
 const LOOK_WHILE_UP: Duration = Duration::from_secs(2);
-/// An engine that says nothing for so long is stuck, and is ended.
+/// An engine that does not answer for this long is considered stuck and is stopped.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-/// Keeps the engine running until `stop`, and then ends it.
+/// Keeps the engine running until `stop` is cancelled, then stops it.
 pub async fn supervise(plan: Plan, status: StatusCell, dice: Dice, stop: CancellationToken) {
     let health = match Health::at(&plan.socket) {
         Ok(health) => health,
@@ -62,7 +62,7 @@ pub async fn supervise(plan: Plan, status: StatusCell, dice: Dice, stop: Cancell
 }
 
 enum Ended {
-    /// We were told to stop.
+    /// `stop` was cancelled.
     Told,
     ByItself(String),
 }
@@ -74,7 +74,7 @@ async fn watch(
     stop: &CancellationToken,
 ) -> Ended {
     let process = child.id();
-    // Waiting for a child closes its standard input first, and ours ends by that.
+    // `Child::wait` closes the child's standard input, at which our engine would exit.
     let lifeline = child.stdin.take();
     let outcome = tokio::select! {
         () = stop.cancelled() => Ended::Told,
@@ -88,7 +88,7 @@ async fn watch(
     outcome
 }
 
-/// Writes down how the engine is, again and again; returns when it has been silent for too long.
+/// Polls the engine and updates the status; returns when it has not answered for `SILENCE_MAX`.
 async fn look_after(process: Option<u32>, health: &Health, status: &StatusCell) {
     let mut heard = Instant::now();
     loop {

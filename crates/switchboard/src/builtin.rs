@@ -1,19 +1,19 @@
-//! What the catalogue says about the models that run on this machine, beside the operator's own.
+//! The catalogue entries of the built-in models, and their merge with the operator's entries.
 
 use config::sections::provider::BUILT_IN;
 use domain::catalogue::{Catalogue, Model};
 
-/// The entry in the list of files with the classifier, which is no model of the catalogue.
+/// The manifest id of the image classifier, which has no catalogue entry.
 pub const SAFETY: &str = "safety-open-nsfw";
 
-/// Every built-in model, whether or not its files are there.
+/// All built-in models, downloaded or not.
 pub fn models() -> Result<Vec<Model>, String> {
     let entries = include_str!("../builtin.toml");
     config::catalogue::parse("built-in models", entries, BUILT_IN).map_err(|it| it.to_string())
 }
 
-/// The operator's models, and those built-in ones whose names are still free. A role that one of
-/// the operator's models plays is not given away either.
+/// Merges the operator's models with the built-in ones. A built-in model, alias or trait whose name
+/// the operator's models already use is left out.
 pub fn beside(own: Vec<Model>, builtin: Vec<Model>) -> Vec<Model> {
     let mut models = own;
     for mut model in builtin {
@@ -34,7 +34,7 @@ pub fn beside(own: Vec<Model>, builtin: Vec<Model>) -> Vec<Model> {
     models
 }
 
-/// Gives the last model one more name, unless that name is taken.
+/// Adds a name to the last model, unless the catalogue would become invalid.
 fn keep_if_free(
     models: &mut [Model],
     name: String,
@@ -115,7 +115,7 @@ mod tests {
         check(alias, &["mine []", rest[0], rest[1]]);
     }
 
-    /// What is fetched is offered, and the other way round.
+    /// The offered voices are exactly those with a file.
     #[test]
     fn every_voice_of_kokoro_has_a_file_and_every_file_is_offered() {
         let kokoro = models().unwrap().into_iter().find(|it| it.id == "tts-kokoro").unwrap();
@@ -133,7 +133,7 @@ mod tests {
         let listed = weights::manifest().models();
         let listed = listed.filter(|model| model.is_offered());
         let listed: Vec<String> = listed.map(|model| model.id.clone()).collect();
-        // The composer consists of code alone.
+        // The composer has no files.
         for id in offered.iter().filter(|id| *id != crate::composed::COMPOSER) {
             assert!(listed.contains(id), "{id} has no files");
         }

@@ -1,4 +1,4 @@
-//! The built-in composer as an engine: it makes a piece when the piece is fetched.
+//! The built-in composer as a media engine: it renders a piece when the piece is downloaded.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use media::Format;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-/// What the catalogue calls it behind the built-in provider.
+/// The upstream id of the composer at the built-in provider.
 pub const COMPOSER: &str = "composer";
-/// Each takes a core for a while, and some hundred megabytes for a long piece.
+/// Pieces rendered at the same time: each takes a core, and a long one some hundred megabytes.
 const PIECES_AT_ONCE: usize = 1;
-/// Where a request names no length.
+/// Length in seconds if the request names none.
 const SECONDS_DEFAULT: u64 = 60;
 
-/// Pieces are made one after the other, away from the threads that serve callers.
+/// Renders pieces one at a time, on blocking threads.
 #[derive(Clone)]
 pub struct Composer {
     places: Arc<Semaphore>,
@@ -30,7 +30,7 @@ impl Default for Composer {
     }
 }
 
-/// All that a piece follows from, and nothing of what the caller wrote.
+/// All parameters of a piece; contains no text of the caller.
 #[derive(Serialize, Deserialize)]
 struct Piece {
     style: String,
@@ -85,14 +85,14 @@ impl MediaEngine for Composer {
         Box::pin(async { Ok(true) })
     }
 
-    /// The same ticket makes the same piece.
+    /// True: a ticket contains all parameters, so the same ticket gives the same piece.
     fn knows_names(&self) -> bool {
         true
     }
 }
 
 impl Piece {
-    /// What is sung is refused rather than faked.
+    /// Derives the parameters. Requests for vocals are rejected.
     fn of(request: &MediaRequest) -> Result<Piece, EngineError> {
         let MediaRequest::Music(request) = request else {
             let message = "The composer makes no videos.".to_owned();

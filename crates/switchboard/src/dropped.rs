@@ -1,4 +1,4 @@
-//! GGUF files that the operator dropped into the models directory, as models of the catalogue.
+//! Catalogue entries for GGUF files that the operator put into the models directory.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use config::sections::provider::BUILT_IN;
 use domain::catalogue::Model;
 use weights::gguf::{Dropped, Facts};
 
-/// What such a model costs, until the operator writes a `[[model]]` for it.
+/// Default prices, until the operator writes a `[[model]]` entry for the file.
 const INPUT_USD_PER_MILLION: &str = "0.05";
 const OUTPUT_USD_PER_MILLION: &str = "0.15";
 
-/// The models of whole files. The log tells about the others, which are not offered.
+/// Models of the valid files; the others are logged and not offered.
 pub fn models(models_dir: &Path) -> Vec<Model> {
     let mut models = Vec::new();
     for file in weights::gguf::dropped(models_dir) {
@@ -22,7 +22,7 @@ pub fn models(models_dir: &Path) -> Vec<Model> {
     models
 }
 
-/// Whether one of the operator's own entries runs from this file.
+/// True if one of the operator's own entries uses this file.
 pub fn is_named_by(models: &[Model], models_dir: &Path, stem: &str) -> bool {
     let path = models_dir.join(format!("{stem}.{}", weights::gguf::EXTENSION));
     let mut routes = models.iter().flat_map(|model| &model.routes);
@@ -36,7 +36,7 @@ fn model(file: &Dropped) -> Result<Model, String> {
     models.pop().ok_or_else(|| "it makes no entry of the catalogue".to_owned())
 }
 
-/// The `[[model]]` that the operator would write.
+/// The `[[model]]` entry for a file, in TOML.
 fn entry(stem: &str, facts: &Facts) -> String {
     let name = facts.name.as_deref().map(str::trim).filter(|it| !it.is_empty()).unwrap_or(stem);
     let tools = if facts.has_tools { "\"tools\", " } else { "" };
@@ -59,7 +59,7 @@ fn entry(stem: &str, facts: &Facts) -> String {
     )
 }
 
-/// A text as TOML quotes it. What cannot be seen is left out.
+/// Quotes a string for TOML. Control characters are removed.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for letter in text.chars().filter(|it| !it.is_control()) {

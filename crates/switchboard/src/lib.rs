@@ -1,7 +1,7 @@
-//! From the operator's providers and models to the engines that run them.
+//! Builds the engines from the operator's providers and models.
 //!
-//! Each provider becomes one upstream, whose models share its connections and its places; each
-//! model becomes a pool over its routes.
+//! Each provider becomes one upstream, whose models share its connections and its concurrency
+//! limit; each model becomes a pool over its routes.
 
 pub mod builtin;
 pub mod composed;
@@ -28,23 +28,23 @@ use engine_upstream::{
 };
 use moment::Clock;
 
-/// How long an answer may get where neither the caller nor the catalogue says, for protocols that
-/// want a number.
+/// Maximum completion tokens for protocols that require a number, if neither the caller nor the
+/// catalogue gives one.
 const COMPLETION_TOKENS_MAX: u64 = 4096;
 
 const LOCAL_SILENCE_MAX: Duration = Duration::from_secs(600);
 const LOCAL_REQUESTS_MAX: usize = 64;
 const LOCAL_EMBEDDING_INPUTS_MAX: usize = 256;
 
-/// What engines tell the time and throw dice with.
+/// Sources of time and randomness for engines.
 #[derive(Clone)]
 pub struct Ground {
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// The engines of every model that a provider here can run. `local` is the engine's process on
-/// this machine, where there is one.
+/// Creates the engines of all models whose provider is configured. `local` is the engine process on
+/// this machine, if there is one.
 pub fn connect(
     providers: &[Provider],
     models: &[Model],
@@ -114,7 +114,7 @@ pub fn connect(
     Ok(engines)
 }
 
-/// The providers whose protocol is spoken, by id.
+/// Upstreams of the supported providers, by provider id.
 fn upstreams<'a>(
     providers: &'a [Provider],
     local: Option<&LocalProcess>,
@@ -135,8 +135,8 @@ fn upstreams<'a>(
     Ok(upstreams)
 }
 
-/// The engine of this machine is bounded by its own queue, and slow to begin: a model may have to
-/// be loaded, and a long prompt read, before the first word.
+/// Settings of the local engine. Its own queue limits concurrency. The timeout of the first event
+/// is long, because a model may have to be loaded and a long prompt processed first.
 fn local_settings(id: &str, local: &LocalProcess) -> UpstreamSettings {
     UpstreamSettings {
         id: id.to_owned(),
@@ -167,7 +167,7 @@ fn settings(provider: &Provider) -> Option<UpstreamSettings> {
         },
         ProviderKind::SdCpp => Protocol::SdCpp,
         ProviderKind::AceStep => Protocol::AceStep,
-        // Kokoro-FastAPI speaks OpenAI's protocol, and takes more.
+        // Kokoro-FastAPI implements OpenAI's protocol with extensions.
         ProviderKind::Kokoro => Protocol::OpenAi(Quirks::VLLM),
         ProviderKind::A1111 => Protocol::A1111,
         ProviderKind::ComfyUi => Protocol::ComfyUi,
@@ -213,7 +213,7 @@ fn routes<E: ?Sized>(
     Ok(routes)
 }
 
-/// The providers of a model that makes music or videos. A route to one that cannot is left out.
+/// The routes of a music or video model. Routes to providers without that ability are left out.
 fn media_routes(
     upstreams: &HashMap<&str, Upstream>,
     model: &Model,
@@ -245,7 +245,8 @@ fn media_routes(
     Ok(routes)
 }
 
-/// Each route's own proof: which enclave answers is for the caller to see, so none is chosen here.
+/// One attested engine per route. None is selected here, because the caller must see which enclave
+/// answers.
 fn attested(
     upstreams: &HashMap<&str, Upstream>,
     model: &Model,

@@ -1,9 +1,9 @@
-//! Workflows of ComfyUI: read and checked at the start, before a request needs one.
+//! Reads and checks ComfyUI workflows at startup.
 
 use domain::catalogue::{Model, ModelSpec, VideoKind, WorkflowFile};
 use engine_upstream::{Slot, Workflow};
 
-/// Reads the workflow of a model. An error names the lines of the configuration and of the file.
+/// Reads a model's workflow. Errors name the line in the configuration and in the workflow file.
 pub(crate) fn read(model: &Model) -> Result<Option<Workflow>, String> {
     let Some(WorkflowFile { path, named_at }) = &model.workflow else { return Ok(None) };
     let wrong = |line: Option<usize>, cause: String| {
@@ -38,7 +38,7 @@ pub(crate) fn read(model: &Model) -> Result<Option<Workflow>, String> {
     Ok(Some(workflow))
 }
 
-/// The slots that a request for a model can fill.
+/// The slots that a request for this kind of model can fill.
 fn fillable_slots(spec: &ModelSpec) -> Vec<Slot> {
     let always = [Slot::Prompt, Slot::NegativePrompt, Slot::Seed];
     let size = [Slot::Width, Slot::Height];
@@ -73,7 +73,7 @@ fn fillable_slots(spec: &ModelSpec) -> Vec<Slot> {
     [always.as_slice(), &size, further].concat()
 }
 
-/// The slots for what a model says that it takes.
+/// The slots that a workflow needs for the inputs that the model's entry announces.
 fn announced_slots(spec: &ModelSpec) -> Vec<Slot> {
     match spec {
         ModelSpec::Image(image) if image.style_references.is_some() => vec![Slot::StyleImage],
@@ -87,7 +87,7 @@ fn announced_slots(spec: &ModelSpec) -> Vec<Slot> {
     }
 }
 
-/// The line of the file on which a slot first stands.
+/// The first line of the file that contains a slot.
 fn line_of(text: &str, slot: Slot) -> Option<usize> {
     let stands = |line: &str| {
         let mut inner = line.split("{{").skip(1).filter_map(|rest| rest.split_once("}}"));

@@ -1,5 +1,5 @@
-//! Each kind of provider against each key of the catalogue: what a configuration announces, the
-//! engines can do, and what they cannot do is a fault with its line.
+//! Tests each provider kind with each catalogue key: the engine accepts what a valid configuration
+//! announces, and a key that the engine cannot honour is a configuration error with its line.
 
 #![expect(clippy::unwrap_used, reason = "a broken test must stop at once")]
 
@@ -20,7 +20,7 @@ use engine_upstream::LocalProcess;
 use moment::{ManualClock, Timestamp};
 use switchboard::Ground;
 
-/// A workflow that takes whatever the keys of a model can announce.
+/// A workflow with a slot for every input that a model's keys can announce.
 const WORKFLOW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/everything.json");
 
 const KINDS: [ProviderKind; 10] = [
@@ -36,7 +36,7 @@ const KINDS: [ProviderKind; 10] = [
     ProviderKind::Local,
 ];
 
-/// The least entry of a model of each type, without its provider.
+/// The minimal entry of each model type, without its provider.
 fn least_entry(model_type: ModelType) -> &'static str {
     match model_type {
         ModelType::Text => {
@@ -56,7 +56,7 @@ fn least_entry(model_type: ModelType) -> &'static str {
     }
 }
 
-/// A configuration with one model of one provider, read as the service reads it.
+/// Parses a configuration with one model of one provider.
 fn read(kind: ProviderKind, model_type: ModelType, lines: &str) -> Result<Config, String> {
     static FOLDERS: AtomicUsize = AtomicUsize::new(0);
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Entropy for NoEntropy {
     }
 }
 
-/// The engine of the least model of a type.
+/// The engine of a minimal model of a type.
 fn media_engine(kind: ProviderKind, model_type: ModelType) -> Arc<dyn MediaEngine> {
     let config = read(kind, model_type, "").unwrap();
     Engines::new(connect(&config).unwrap()).media_engine("composer").unwrap()
@@ -117,7 +117,7 @@ fn connect(config: &Config) -> Result<EngineSet, String> {
     switchboard::connect(&config.providers, &config.models, Some(&local), &ground)
 }
 
-/// A key with the lines that announce it, and what it lets a caller ask for.
+/// A key, the lines that announce it, and the request fields that it permits.
 struct AnnouncedUse<R> {
     key: &'static str,
     lines: &'static str,
@@ -213,7 +213,7 @@ const VIDEO: [AnnouncedUse<VideoRequest>; 14] = [
     }),
 ];
 
-/// What a configuration may announce, its engine takes.
+/// Asserts that each engine accepts what its configuration may announce.
 fn check_uses<R: Default>(
     model_type: ModelType,
     uses: &[AnnouncedUse<R>],

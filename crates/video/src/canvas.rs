@@ -1,8 +1,8 @@
-//! Puts a picture on a frame of another form, as a camera sees it: nearer or farther, moved to a
-//! side. It fills the frame, or lies in the middle as a square; beyond it its edge goes on, ever less
-//! clear.
+//! Draws an image on a frame of another aspect ratio with a virtual camera (zoom and pan). The
+//! image fills the frame or is a square in its middle; beyond its edge, the edge pixels continue
+//! with increasing blur.
 
-/// What is drawn: pixel by pixel, in red, green and blue.
+/// RGB pixels to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pixels<'a> {
     pub rgb: &'a [u8],
@@ -10,27 +10,27 @@ pub struct Pixels<'a> {
     pub height: usize,
 }
 
-/// How much of the frame the picture takes before a camera moves.
+/// The part of the frame that the image covers at zoom 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
-    /// A square as large as the frame's short side, in its middle.
+    /// A centred square with the frame's short side.
     Square,
-    /// All of it, whatever the picture's own form is.
+    /// The whole frame, regardless of the image's aspect ratio.
     Fill,
 }
 
-/// How the picture is seen.
+/// The camera's view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     pub fit: Fit,
-    /// 1 where the picture has just the size that `fit` says.
+    /// 1 is the size given by `fit`.
     pub zoom: f32,
-    /// How far the picture is moved, in parts of its side.
+    /// Offset of the image, as a fraction of its side.
     pub right: f32,
     pub down: f32,
 }
 
-/// A frame to draw on.
+/// The size of a frame to draw on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Canvas {
     pub width: usize,
@@ -38,13 +38,13 @@ pub struct Canvas {
 }
 
 const CHANNELS: usize = 3;
-/// Beyond the edge, in parts of the picture's side, nothing is clear any more.
+/// Distance beyond the edge, as a fraction of the side, at which the blur is complete.
 const FADE: f32 = 0.12;
-/// How far the unclear picture looks to each side, in parts of the side.
+/// Radius of the blur, as a fraction of the side.
 const BLUR: f32 = 0.06;
 
 impl Canvas {
-    /// The pixels of the frame.
+    /// Draws the frame.
     pub fn draw(self, pixels: Pixels<'_>, view: View) -> Vec<u8> {
         let Pixels { rgb, width, height } = pixels;
         let clear: Vec<f32> = rgb.iter().map(|byte| f32::from(*byte)).collect();
@@ -82,15 +82,15 @@ impl Canvas {
     }
 }
 
-/// Where a row or a column of the frame lies in the picture.
+/// Source pixels and weights of a row or column of the frame.
 struct Taps {
     taps: [(usize, f32); 4],
-    /// From 0, on the picture, to 1, where nothing is clear any more.
+    /// From 0 (on the image) to 1 (fully blurred).
     beyond: f32,
 }
 
 impl Taps {
-    /// Four neighbours with the weights of Catmull and Rom. Beyond the edge all are the edge.
+    /// Four neighbours with Catmull–Rom weights, clamped at the edge.
     fn at(place: f32, side: usize) -> Taps {
         let last = side as f32 - 1.0;
         let outside = (-place).max(place - side as f32).max(0.0);
@@ -108,7 +108,7 @@ impl Taps {
     }
 }
 
-/// Every row of the picture at the columns of the frame.
+/// Resamples every row of the image to the columns of the frame.
 fn stretched(picture: &[f32], width: usize, columns: &[Taps]) -> Vec<f32> {
     let mut rows = Vec::with_capacity(picture.len() / width.max(1) * columns.len());
     for row in picture.chunks_exact(width.max(1) * CHANNELS) {
@@ -122,7 +122,7 @@ fn stretched(picture: &[f32], width: usize, columns: &[Taps]) -> Vec<f32> {
     rows
 }
 
-/// The mean of the neighbourhood, once along the rows and once along the columns.
+/// Box blur along rows, then columns.
 fn blurred(picture: &[f32], width: usize, height: usize) -> Vec<f32> {
     let mut blurred = picture.to_vec();
     let along_rows = (width, height, CHANNELS, width * CHANNELS);
@@ -152,7 +152,7 @@ mod tests {
     const PLAIN: View = View { fit: Fit::Square, zoom: 1.0, right: 0.0, down: 0.0 };
     const SIDE: usize = 32;
 
-    /// Brighter to the right, with a dot.
+    /// A horizontal gradient with a dot.
     fn picture() -> Vec<u8> {
         let pixel =
             |at: usize| if at == 16 * SIDE + 8 { [255, 0, 0] } else { [(at % SIDE) as u8 * 4; 3] };

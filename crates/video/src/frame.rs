@@ -1,7 +1,6 @@
-//! A picture as H.264 stores it: brightness for each pixel, colour for each two by two (BT.709 in
-//! the limited range).
+//! A frame in the format of H.264: luma per pixel, chroma per 2 × 2 pixels (BT.709, limited range).
 
-/// Planes of one picture. Width and height are even.
+/// The planes of one frame. Width and height are even.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     width: usize,
@@ -11,16 +10,16 @@ pub struct Frame {
     pub(crate) red: Vec<u8>,
 }
 
-/// Factors are whole numbers of this fraction.
+/// Fractional bits of the fixed-point factors.
 const BITS: i32 = 16;
 const HALF: i32 = 1 << (BITS - 1);
-/// Black, in the limited range.
+/// Black in limited range.
 const LUMA_LEAST: i32 = 16;
-/// No colour.
+/// Neutral chroma.
 const CHROMA_MIDDLE: i32 = 128;
 
 impl Frame {
-    /// None where the bytes are not those of so many pixels, or a side is odd.
+    /// Returns `None` if the number of bytes does not match the size, or a side is odd.
     pub fn of_rgb(width: usize, height: usize, rgb: &[u8]) -> Option<Frame> {
         let is_even = width.is_multiple_of(2) && height.is_multiple_of(2);
         let bytes = width.checked_mul(height)?.checked_mul(3)?;
@@ -54,17 +53,17 @@ impl Frame {
     }
 }
 
-/// Factors of BT.709, in steps of 2⁻¹⁶, for values from 16 to 235.
+/// Luma, with BT.709 factors in steps of 2⁻¹⁶, from 16 to 235.
 fn brightness([red, green, blue]: [i32; 3]) -> u8 {
     byte(11_966 * red + 40_254 * green + 4_064 * blue, LUMA_LEAST)
 }
 
-/// From 16 to 240.
+/// Chroma Cb, from 16 to 240.
 fn blue_difference([red, green, blue]: [i32; 3]) -> u8 {
     byte(-6_596 * red - 22_189 * green + 28_785 * blue, CHROMA_MIDDLE)
 }
 
-/// From 16 to 240.
+/// Chroma Cr, from 16 to 240.
 fn red_difference([red, green, blue]: [i32; 3]) -> u8 {
     byte(28_785 * red - 26_145 * green - 2_640 * blue, CHROMA_MIDDLE)
 }

@@ -1,7 +1,7 @@
-//! Video files: pictures go in one by one, and an MP4 file with H.264 comes out.
+//! Encodes images, one by one, to an MP4 file with H.264.
 //!
-//! The same pictures give the same bytes: the quantiser is fixed, and nothing depends on the time
-//! that encoding takes or on the number of cores.
+//! The same images give the same bytes: the quantiser is fixed, and nothing depends on the encoding
+//! time or the number of cores.
 
 mod canvas;
 mod frame;

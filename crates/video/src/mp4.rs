@@ -1,14 +1,14 @@
-//! The file around the frames (ISO 14496-12 and -15): boxes of one video track, the index first.
+//! The MP4 container (ISO 14496-12 and -15): boxes of one video track, with the index first.
 
 /// One encoded frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sample {
     pub(crate) bytes: usize,
-    /// Can be shown without any frame before it.
+    /// True for a key frame, which decodes without previous frames.
     pub(crate) is_whole: bool,
 }
 
-/// All that the index says.
+/// The data of the index.
 pub(crate) struct Track<'a> {
     pub(crate) width: usize,
     pub(crate) height: usize,
@@ -18,25 +18,25 @@ pub(crate) struct Track<'a> {
     pub(crate) samples: &'a [Sample],
 }
 
-/// Parts of a second in which times are told; every frame rate up to 60 that is common divides it.
+/// Time units per second; divisible by all common frame rates up to 60.
 const TIMESCALE: u32 = 12_000;
-/// Marks a box's contents as those of version 0 without flags.
+/// Version 0 without flags.
 const PLAIN: u32 = 0;
 const TRACK: u32 = 1;
-/// No rotation, as fixed-point numbers.
+/// Identity matrix in fixed-point numbers.
 const UNTURNED: [u32; 9] = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000];
 const NO_LANGUAGE: u16 = 0x55c4;
-/// BT.709, for primaries, transfer and matrix.
+/// BT.709 for primaries, transfer and matrix.
 const BT_709: u16 = 1;
 
-/// A whole file. `data` is the samples one after the other.
+/// Builds a complete file. `data` is the concatenated samples.
 pub(crate) fn file(track: &Track<'_>, data: &[u8]) -> Vec<u8> {
     let kind = boxed(b"ftyp", |it| {
         it.extend(b"isom");
         it.number(512_u32);
         it.extend(b"isomiso2avc1mp41");
     });
-    // The index has the same length wherever the data lies.
+    // The length of the index does not depend on the data's offset.
     let index = |data_at: u32| index(track, data_at);
     let head_bytes = kind.len() + index(0).len() + 8;
     let mut file = kind;
@@ -47,7 +47,7 @@ pub(crate) fn file(track: &Track<'_>, data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Videos are bounded far below the 4 GiB that such a number can tell.
+/// Videos are limited to far less than 4 GiB.
 fn size(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
@@ -119,7 +119,7 @@ fn media(parent: &mut Vec<u8>, track: &Track<'_>, (duration, data_at): (u32, u32
                 it.add(b"dref", |it| {
                     it.number(PLAIN);
                     it.number(1_u32);
-                    // In this file.
+                    // The data is in this file.
                     it.add(b"url ", |it| it.number(1_u32));
                 });
             });
@@ -142,7 +142,7 @@ fn sample_table(table: &mut Vec<u8>, track: &Track<'_>, data_at: u32) {
         numbers(it, &[size(whole.len())]);
         whole.into_iter().for_each(|at| it.number(at));
     });
-    // All samples lie together.
+    // All samples are in one chunk.
     table.add(b"stsc", |it| numbers(it, &[1, 1, count, 1]));
     table.add(b"stsz", |it| {
         numbers(it, &[0, count]);
@@ -184,11 +184,11 @@ fn coding(parent: &mut Vec<u8>, track: &Track<'_>) {
 
 fn decoder_settings(parent: &mut Vec<u8>, track: &Track<'_>) {
     let sequence = track.sequence_parameters;
-    // Profile, constraints and level stand behind the head of the parameters.
+    // Profile, constraints and level follow the NAL header.
     let described = sequence.get(1..4).unwrap_or(&[0; 3]);
     parent.push(1);
     parent.extend(described);
-    // Lengths before units have four bytes; then one sequence and one picture.
+    // Four-byte lengths before NAL units; then one sequence and one picture parameter set.
     parent.push(0xff);
     let length = |unit: &[u8]| u16::try_from(unit.len()).unwrap_or(u16::MAX);
     parent.push(0xe1);
@@ -206,7 +206,7 @@ fn boxed(name: &[u8; 4], contents: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 trait Boxes {
-    /// A box within this one.
+    /// Adds a child box.
     fn add(&mut self, name: &[u8; 4], contents: impl FnOnce(&mut Vec<u8>));
     fn number<N: BigEndian>(&mut self, number: N);
     fn zeros(&mut self, count: usize);

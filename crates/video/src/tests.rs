@@ -1,4 +1,4 @@
-//! Files are read back: their boxes here, their frames with the decoder that comes with the encoder.
+//! Tests that parse the boxes, and decode the frames with the decoder of the same library.
 
 use openh264::decoder::Decoder;
 use openh264::formats::YUVSource;
@@ -27,7 +27,7 @@ fn made(count: usize) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// The contents of the box at this path.
+/// The content of the box at this path.
 fn find<'a>(mut bytes: &'a [u8], path: &[&[u8; 4]]) -> &'a [u8] {
     let Some((name, rest)) = path.split_first() else { return bytes };
     while let Some((length, behind)) = bytes.split_first_chunk::<4>() {

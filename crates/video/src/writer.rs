@@ -1,4 +1,4 @@
-//! Encodes frames in turn and puts the file together at the end.
+//! Encodes frames and builds the file at the end.
 
 use openh264::encoder::{
     Encoder, EncoderConfig, FrameRate, FrameType, IntraFramePeriod, RateControlMode, VuiConfig,
@@ -9,14 +9,14 @@ use openh264::{OpenH264API, Timestamp};
 use crate::frame::Frame;
 use crate::mp4::{self, Sample, Track};
 
-/// In pixels.
+/// Maximum side in pixels.
 pub const SIDE_MAX: usize = 1920;
 pub const FRAMES_MAX: usize = 3_600;
 const FRAMES_PER_SECOND_MAX: u32 = 60;
-/// A player can begin at any of the frames that are whole; there is one in so many seconds.
+/// Interval of key frames, at which players can start.
 const WHOLE_FRAME_EVERY_S: u32 = 2;
 
-/// What every frame of a file has in common.
+/// Settings common to all frames of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     pub width: usize,
@@ -38,7 +38,7 @@ pub enum VideoError {
     NoFrame,
 }
 
-/// A file on its way. What is kept is encoded, not the frames.
+/// A file in progress. Keeps encoded data, not frames.
 pub struct VideoWriter {
     format: Format,
     encoder: Encoder,
@@ -47,7 +47,7 @@ pub struct VideoWriter {
     bytes: Vec<u8>,
 }
 
-/// What a decoder needs before the first frame.
+/// Parameter sets that a decoder needs before the first frame.
 #[derive(Debug, Default)]
 struct Parameters {
     sequence: Vec<u8>,
@@ -112,7 +112,7 @@ impl VideoWriter {
         Ok(())
     }
 
-    /// The file, which can be played while it is still being received.
+    /// Returns the file, which can be played while it is being downloaded.
     pub fn finish(self) -> Result<Vec<u8>, VideoError> {
         if self.samples.is_empty() {
             return Err(VideoError::FrameCount);
@@ -130,7 +130,7 @@ impl VideoWriter {
 }
 
 impl Parameters {
-    /// Keeps the parameters, of which the file has one copy; all else is part of a frame.
+    /// Stores parameter sets, which the file contains once; all other units belong to a frame.
     fn sort_in(&mut self, unit: &[u8], frame: &mut Vec<u8>) {
         const SEQUENCE: u8 = 7;
         const PICTURE: u8 = 8;
@@ -146,7 +146,7 @@ impl Parameters {
     }
 }
 
-/// In a stream units are told apart by a code; in a file each has its length before it.
+/// Removes the start code of a NAL unit; in MP4 units have a length instead.
 fn without_start_code(unit: &[u8]) -> &[u8] {
     let long = unit.strip_prefix(&[0, 0, 0, 1]);
     long.or_else(|| unit.strip_prefix(&[0, 0, 1])).unwrap_or(unit)

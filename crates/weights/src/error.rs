@@ -1,32 +1,32 @@
-//! How fetching fails.
+//! Errors of downloads.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why a model was not fetched. The message says what to do.
+/// The reason why a model was not downloaded. The message contains the remedy.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum PullError {
     #[error("there is no built-in model {id}; `tollgate models list` shows those there are")]
     Unknown { id: String },
     #[error("{id} is not published for this platform")]
     Platform { id: String },
-    /// Every source was tried.
+    /// All sources were tried.
     #[error("{id} could not be fetched: no source has {file}\n{}", lines(.tried))]
     NoSource { id: String, file: String, tried: Vec<String> },
-    /// Trying elsewhere would not help.
+    /// A disk error: other sources would not help.
     #[error("{id} could not be fetched: {}", in_words(.path, .error))]
     Disk { id: String, path: PathBuf, error: Arc<io::Error> },
     #[error("fetching {id} was cut short; try again")]
     CutShort { id: String },
 }
 
-/// Why one source did not give a file.
+/// The reason why a source did not provide a file.
 #[derive(Debug)]
 pub(crate) enum SourceError {
-    /// The source is at fault; another one may do.
+    /// The source is at fault; another may succeed.
     Source(String),
-    /// Nobody answers there, so that asking for the next file is no use either.
+    /// No connection; further files of this source are not tried.
     Unreachable(String),
     Disk {
         path: PathBuf,
@@ -40,7 +40,7 @@ impl SourceError {
         move |error| SourceError::Disk { path, error }
     }
 
-    /// A task of ours that was lost, as happens when the process stops.
+    /// A task that did not finish, for example at shutdown.
     pub(crate) fn lost(error: tokio::task::JoinError) -> SourceError {
         SourceError::Source(format!("the work was cut short: {error}"))
     }

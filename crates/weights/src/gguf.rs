@@ -1,7 +1,7 @@
-//! GGUF files of the operator's own: what their heads say, and whether they are whole.
+//! The operator's own GGUF files: reads their metadata and detects truncated files.
 //!
-//! Read without the runtime, so that the gateway knows what it offers and the runtime is never
-//! given a file that breaks off.
+//! Does not use the runtime, so that the gateway knows the available models and the runtime never
+//! gets a truncated file.
 
 mod head;
 
@@ -11,22 +11,22 @@ use std::path::{Path, PathBuf};
 
 use self::head::Head;
 
-/// What a file tells about its model.
+/// The metadata of a file's model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     pub architecture: String,
-    /// The name that its maker gave it.
+    /// The name given by the model's author.
     pub name: Option<String>,
-    /// As long as it was trained for.
+    /// The context length that the model was trained for.
     pub context_tokens: u64,
-    /// Whether its template shows the model tools and how to call them.
+    /// True if the chat template explains tools and calls to the model.
     pub has_tools: bool,
-    /// As far as it tells.
+    /// Number of layers, if the file states it.
     pub layers: Option<u32>,
     pub bytes: u64,
 }
 
-/// Why a file cannot be offered.
+/// The reason why a file cannot be offered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GgufError {
     #[error("it cannot be read: {0}")]
@@ -44,16 +44,16 @@ pub enum GgufError {
 /// A file of the operator's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
-    /// The file's name without its ending, which is the model's id.
+    /// The file name without its extension; the model's id.
     pub stem: String,
     pub path: PathBuf,
     pub facts: Result<Facts, GgufError>,
 }
 
-/// The end of the name that makes a file in the models directory a model.
+/// The extension of model files in the models directory.
 pub const EXTENSION: &str = "gguf";
 
-/// Every GGUF file directly in the models directory, by name.
+/// All GGUF files directly in the models directory, sorted by name.
 pub fn dropped(models_dir: &Path) -> Vec<Dropped> {
     let files = std::fs::read_dir(models_dir).into_iter().flatten().flatten();
     let mut dropped: Vec<Dropped> = files.filter_map(|file| of(file.path())).collect();
@@ -61,7 +61,7 @@ pub fn dropped(models_dir: &Path) -> Vec<Dropped> {
     dropped
 }
 
-/// Reads the head of a file, and compares the file's length with what the head asks for.
+/// Reads the metadata, and checks the file's length against it.
 pub fn read(path: &Path) -> Result<Facts, GgufError> {
     let file = File::open(path).map_err(unreadable)?;
     let bytes = file.metadata().map_err(unreadable)?.len();

@@ -1,5 +1,5 @@
-//! The weights of the built-in models: which files they consist of, where they lie, and how they
-//! get there. Nothing here runs a model.
+//! The weights of the built-in models: their files, sources, locations and downloads. Does not run
+//! models.
 
 mod archive;
 mod digest;

@@ -1,10 +1,10 @@
-//! The committed list of files: sizes, hashes and sources.
+//! The committed manifest: files with sizes, hashes and sources.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// The list that was compiled in, with the files for this platform only.
+/// The embedded manifest, with only the files for this platform.
 pub fn manifest() -> &'static Manifest {
     static MANIFEST: LazyLock<Manifest> = LazyLock::new(|| {
         Manifest::parse(include_str!("../manifest.toml"))
@@ -23,21 +23,21 @@ pub struct Manifest {
     models: Vec<ModelFiles>,
 }
 
-/// A model, or a library that models need, and its files.
+/// A model, or a library that models need, with its files.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFiles {
     pub id: String,
     pub kind: EntryKind,
     pub title: String,
-    /// Of the weights, as SPDX writes it.
+    /// SPDX identifier of the weights' license.
     pub license: String,
-    /// Fetched without being asked for.
+    /// Downloaded by default.
     pub default: bool,
-    /// Other entries without which this one does not run.
+    /// Other entries that this one requires.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// The weights are part of the program: there is no file to fetch.
+    /// The weights are embedded in the binary: there is no file to download.
     #[serde(default)]
     pub in_program: bool,
     #[serde(rename = "file", default)]
@@ -52,14 +52,14 @@ pub enum EntryKind {
     Transcription,
     Speech,
     Image,
-    /// Made of the pictures of another entry.
+    /// Videos, made with the image model of another entry.
     Video,
-    /// Changes pictures as a text says.
+    /// Edits images according to a prompt.
     Edit,
     Upscale,
     CutOut,
     Erase,
-    /// Looks at pictures on their way out. Nobody asks for it by its name.
+    /// Classifies generated images. Not offered to callers.
     Safety,
     Library,
 }
@@ -67,14 +67,14 @@ pub enum EntryKind {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSpec {
-    /// Below the model's folder, with `/` between folders.
+    /// Path relative to the model's folder, with `/` as separator.
     pub name: String,
-    /// The operating system and processor it is for, such as `linux-x86_64`; none means all.
+    /// Operating system and CPU, such as `linux-x86_64`; `None` means all.
     pub platform: Option<String>,
     pub bytes: u64,
     /// In lower case hexadecimal.
     pub sha256: String,
-    /// The same bytes in the model's repository on the hub.
+    /// URL of the same bytes in the model's repository on the hub.
     pub url: Option<String>,
     /// The same bytes in packages, to be joined in this order.
     pub parts: Vec<Part>,
@@ -95,7 +95,7 @@ pub struct Package {
     pub registry: Registry,
     pub name: String,
     pub version: String,
-    /// The name of the archive's file, which identifies it here.
+    /// The file name of the archive, which identifies it here.
     pub archive: String,
     pub bytes: u64,
     pub sha256: String,
@@ -109,7 +109,7 @@ pub enum Registry {
 }
 
 impl Manifest {
-    /// Reads a list of the same form as the one that is compiled in.
+    /// Parses a manifest.
     pub fn parse(text: &str) -> Result<Manifest, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
@@ -126,7 +126,7 @@ impl Manifest {
         self.packages.iter().find(|package| package.archive == archive)
     }
 
-    /// The entry and everything it needs, what is needed first.
+    /// The entry and all its dependencies, dependencies first.
     pub fn with_needs(&self, id: &str) -> Vec<&ModelFiles> {
         let mut entries = Vec::new();
         self.gather(id, &mut entries);
@@ -137,8 +137,8 @@ impl Manifest {
         let is_known = entries.iter().any(|entry| entry.id == id);
         let Some(model) = self.model(id).filter(|_| !is_known) else { return };
         for needed in &model.needs {
-            // A library that is not published for this platform is the operator's to bring: the
-            // weights are of use to him all the same.
+            // The operator must provide a library that is not published for this platform; the
+            // weights are useful anyway.
             let is_published = self.model(needed).is_none_or(|it| !it.files.is_empty());
             if is_published {
                 self.gather(needed, entries);
@@ -160,7 +160,7 @@ impl Manifest {
 }
 
 impl ModelFiles {
-    /// Whether callers can ask for it.
+    /// True if callers can use it.
     pub fn is_offered(&self) -> bool {
         !matches!(self.kind, EntryKind::Library | EntryKind::Safety)
     }

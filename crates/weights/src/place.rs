@@ -1,18 +1,18 @@
-//! Where the files of a model lie.
+//! Locations of model files.
 
 use std::path::{Path, PathBuf};
 
 use crate::digest::{Fingerprinter, read_file};
 use crate::manifest::{FileSpec, manifest};
 
-/// The folder of a model, whether or not anything is in it.
+/// The folder of a model, existing or not.
 pub fn folder(models_dir: &Path, id: &str) -> PathBuf {
     models_dir.join(id)
 }
 
-/// The folder of a model whose files are all there, with those of everything it needs.
+/// The folder of a model if all its files and dependencies are present.
 ///
-/// A file gets its name only after its hash was checked, so that here its size is enough.
+/// A file gets its name only after its hash was checked, so checking its size is enough here.
 pub fn installed(models_dir: &Path, id: &str) -> Result<PathBuf, Missing> {
     let entries = manifest().with_needs(id);
     if entries.is_empty() {
@@ -32,7 +32,7 @@ pub fn installed(models_dir: &Path, id: &str) -> Result<PathBuf, Missing> {
     Ok(folder(models_dir, id))
 }
 
-/// As `installed`, with the files' hashes taken anew: for what is run as code.
+/// As `installed`, but verifies the hashes again: for files that are executed as code.
 pub fn verified(models_dir: &Path, id: &str) -> Result<PathBuf, Missing> {
     let folder = installed(models_dir, id)?;
     let files = manifest().model(id).into_iter().flat_map(|entry| &entry.files);
@@ -51,7 +51,7 @@ pub(crate) fn is_there(folder: &Path, file: &FileSpec) -> bool {
         .is_ok_and(|found| found.is_file() && found.len() == file.bytes)
 }
 
-/// Why a model cannot be loaded.
+/// The reason why a model cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     #[error("there is no built-in model {id}; `tollgate models list` shows those there are")]
@@ -71,7 +71,7 @@ pub enum Missing {
 mod tests {
     use super::*;
 
-    /// Files of the right size without any content take no room.
+    /// Creates sparse files of the right size.
     fn place(models_dir: &Path, id: &str) {
         for entry in manifest().with_needs(id) {
             for file in &entry.files {

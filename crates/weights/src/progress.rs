@@ -1,8 +1,8 @@
-//! How far a fetch is.
+//! Progress of downloads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A reading of how far a fetch is.
+/// Downloaded and total bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub done_bytes: u64,
@@ -10,7 +10,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Between 0 and 100, and 100 only when all is there.
+    /// From 0 to 100; 100 only when complete.
     pub fn percent(self) -> u64 {
         let done = u128::from(self.done_bytes.min(self.total_bytes));
         let percent = (done * 100).checked_div(u128::from(self.total_bytes));
@@ -18,7 +18,7 @@ impl Progress {
     }
 }
 
-/// What one fetch writes and others read.
+/// Progress counter, written by one download and read by others.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     done_bytes: AtomicU64,

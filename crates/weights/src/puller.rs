@@ -1,4 +1,4 @@
-//! Fetches models, each of them once however many ask, and tells how far it is.
+//! Downloads models, each only once for concurrent requests, and reports progress.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
@@ -19,26 +19,26 @@ use crate::place::{folder, is_there};
 use crate::progress::{Gauge, Progress};
 use crate::registry::Registries;
 
-/// Where models are kept, and where they come from.
+/// The models directory and the sources.
 #[derive(Clone)]
 pub struct Settings {
     pub models_dir: PathBuf,
-    /// A directory laid out like `models_dir`, which is looked into first.
+    /// A directory with the layout of `models_dir`, used as the first source.
     pub weights_from: Option<PathBuf>,
-    /// Asked once, and only when a registry is needed: finding out may take a while.
+    /// Called once, and only when a registry is needed, because it may take a while.
     pub find_registries: FindRegistries,
 }
 
-/// Finds out which registries this machine uses.
+/// Finds the registries that this machine uses.
 pub type FindRegistries = Arc<dyn Fn() -> Registries + Send + Sync>;
 
-/// Where a model stands.
+/// The state of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     Ready,
     Fetching(Progress),
     NotFetched,
-    /// The last try failed, and why.
+    /// The last attempt failed, with the reason.
     Failed(String),
 }
 
@@ -54,7 +54,7 @@ pub struct Puller {
 #[derive(Default)]
 struct Desk {
     under_way: HashMap<String, UnderWay>,
-    /// A model never leaves by itself, so that it is looked for once.
+    /// Cached, because models are not removed while running.
     ready: HashSet<String>,
     failed: HashMap<String, String>,
 }
@@ -65,17 +65,17 @@ struct UnderWay {
     done: Shared<BoxFuture<'static, Result<(), PullError>>>,
 }
 
-/// Another process fetches the same model; this is how often we look whether it is done.
+/// Polling interval while another process downloads the same model.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// A source that sends nothing for so long is gone.
+/// Timeout of a source that sends nothing.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) fn client() -> Result<Client, String> {
-    // An error means that somebody installed one before us, which is as good.
+    // An error means that a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || Client::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(SILENCE_MAX);
-    // A machine without root certificates trusts nobody with https, and needs none without it.
+    // Without root certificates HTTPS fails, but HTTP sources still work.
     let built = builder().build().or_else(|_| builder().tls_certs_only([]).build());
     built.map_err(|error| format!("cannot make an HTTP client: {error}"))
 }
@@ -99,7 +99,7 @@ impl Puller {
         &self.settings
     }
 
-    /// Where a model stands, with everything it needs.
+    /// The state of a model including its dependencies.
     pub fn state(&self, id: &str) -> State {
         let entries = self.manifest.with_needs(id);
         if entries.is_empty() {
@@ -129,7 +129,7 @@ impl Puller {
         }
     }
 
-    /// Fetches a model and everything it needs. It goes on even if nobody waits any more.
+    /// Downloads a model and its dependencies. Continues even if the caller stops waiting.
     pub async fn pull(self: &Arc<Self>, id: &str) -> Result<(), PullError> {
         let entries = self.manifest.with_needs(id);
         if entries.is_empty() {
@@ -137,8 +137,8 @@ impl Puller {
         }
         let mut outcome = Ok(());
         for entry in entries {
-            // What fails keeps nothing else from being fetched. The model itself comes last, so
-            // that its own failure is the one that is told.
+            // A failure does not prevent other downloads. The model itself comes last, so that its
+            // own failure is the one reported.
             if let Err(error) = self.start(entry).await {
                 outcome = Err(error);
             }
@@ -146,7 +146,7 @@ impl Puller {
         outcome
     }
 
-    /// The fetch of one entry: the one under way, or a new one.
+    /// The download of one entry: the one in progress, or a new one.
     fn start(
         self: &Arc<Self>,
         model: &'static ModelFiles,
@@ -195,7 +195,7 @@ impl Puller {
         Entry { manifest, model, settings, client, registries, gauge }.fetch().await
     }
 
-    /// Held while a model is fetched, so that two processes do not write the same files.
+    /// File lock held during a download, so that two processes do not write the same files.
     async fn lock(&self, model: &ModelFiles) -> Result<File, PullError> {
         let scratch = self.settings.models_dir.join(SCRATCH);
         let path = scratch.join(format!("{}.lock", model.id));

@@ -1,4 +1,4 @@
-//! Where a package registry keeps an archive.
+//! Finds the URL of an archive in a package registry.
 
 use reqwest::{Client, Url};
 use serde::Deserialize;
@@ -7,16 +7,15 @@ use crate::download::host;
 use crate::error::SourceError;
 use crate::manifest::{Package, Registry};
 
-/// The list of one package's files is a few kilobytes; some have thousands of versions.
+/// The file list of a package is usually a few kilobytes; some have thousands of versions.
 const INDEX_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The registries that this machine uses. Which ones these are is the operator's business, so that
-/// no address is written here.
+/// The registries that this machine uses. They are the operator's choice, so no URL is hard-coded.
 #[derive(Debug, Clone, Default)]
 pub struct Registries {
-    /// A Python package index, such as `PIP_INDEX_URL` names it.
+    /// A Python package index, as in `PIP_INDEX_URL`.
     pub python: Option<Url>,
-    /// A Node package registry, as `npm config get registry` prints it.
+    /// A Node package registry, as printed by `npm config get registry`.
     pub npm: Option<Url>,
 }
 
@@ -46,7 +45,7 @@ const NO_PYTHON: &str = "no Python package index is known: set PIP_INDEX_URL, or
 const NO_NPM: &str = "no Node package registry is known: set npm_config_registry, or \
                       `npm_registry_url` in [engine]";
 
-/// Looks an archive up in the "simple" index that pip uses, in either of its two forms.
+/// Looks up an archive in pip's "simple" index, in its JSON or HTML form.
 async fn in_index(client: &Client, index: &Url, package: &Package) -> Result<Url, SourceError> {
     let page = below(index, &format!("{}/", package.name))?;
     let accept = "application/vnd.pypi.simple.v1+json, text/html;q=0.5";
@@ -57,7 +56,7 @@ async fn in_index(client: &Client, index: &Url, package: &Package) -> Result<Url
         let message = format!("{} answers {} for {}", host(&page), response.status(), package.name);
         return Err(SourceError::Source(message));
     }
-    // Links are relative to where the page really is.
+    // Links are relative to the page's final URL.
     let page = response.url().clone();
     let mut body = Vec::new();
     let broken = |_| SourceError::Source(format!("{} broke off", host(&page)));
@@ -106,10 +105,10 @@ fn below(base: &Url, path: &str) -> Result<Url, SourceError> {
     Url::parse(&text).map_err(|_| SourceError::Source(format!("{} is no address", host(base))))
 }
 
-/// An index that wants a name and a password wants them for its files too.
+/// Applies the index's credentials to its files.
 fn with_login_of(index: &Url, mut link: Url) -> Url {
     if link.host_str() == index.host_str() && link.username().is_empty() {
-        // Neither fails on a URL that has a host.
+        // Neither call fails for a URL with a host.
         let _ = link.set_username(index.username());
         let _ = link.set_password(index.password());
     }

@@ -1,19 +1,19 @@
-//! Instruments that sound for as long as somebody blows, bows or holds them.
+//! Sustained instruments: wind, bowed and synthesizer sounds.
 
 use super::{RATE, TURN, Tone, held, overtones, samples};
 use crate::random::Random;
 
-/// Slow chords: saws a little out of tune with each other, their highest parts cut away.
+/// Pad: slightly detuned saws without their highest overtones.
 pub(super) fn pad(tone: Tone) -> Vec<f32> {
     ensemble(tone, &[-0.006, 0.0, 0.007], (0.6, 0.9), 1.6, 10)
 }
 
-/// Many bows: quicker, brighter, with a tremble.
+/// Strings: faster attack and brighter than the pad.
 pub(super) fn strings(tone: Tone) -> Vec<f32> {
     ensemble(tone, &[-0.004, 0.003, 0.0], (0.12, 0.35), 1.15, 14)
 }
 
-/// `dull` is how fast overtones grow weaker.
+/// Detuned saws with tremolo. `dull` is the decay exponent of the overtones.
 fn ensemble(
     tone: Tone,
     detunes: &[f32],
@@ -29,7 +29,7 @@ fn ensemble(
         for number in 1..=overtones(own, most) {
             let n = number as f32;
             let level = 1.0 / n.powf(dull);
-            // Rotated rather than computed anew for each sample.
+            // Rotation by a complex factor instead of a sine per sample.
             let step = TURN * own * n / RATE;
             let (turn_sin, turn_cos) = step.sin_cos();
             let (mut sin, mut cos) = (voice as f32 * 1.3 + n).sin_cos();
@@ -50,7 +50,7 @@ fn ensemble(
     out
 }
 
-/// A sine with little above it, a breath, and a tremble that comes late.
+/// A near-sine tone with breath noise and delayed vibrato.
 pub(super) fn flute(tone: Tone, random: &mut Random) -> Vec<f32> {
     let Tone { hertz, seconds, force } = tone;
     let mut out = vec![0.0; samples(seconds + 0.15)];
@@ -67,7 +67,7 @@ pub(super) fn flute(tone: Tone, random: &mut Random) -> Vec<f32> {
     out
 }
 
-/// A square wave, as small computers made it, without what does not fit below the highest note.
+/// A band-limited square wave, as in early home computers.
 pub(super) fn chip_lead(tone: Tone) -> Vec<f32> {
     let Tone { hertz, seconds, force } = tone;
     let mut out = vec![0.0; samples(seconds + 0.03)];
@@ -91,7 +91,7 @@ pub(super) fn chip_lead(tone: Tone) -> Vec<f32> {
     out
 }
 
-/// A saw through a filter that closes.
+/// A saw through a closing low-pass filter.
 pub(super) fn synth_bass(tone: Tone) -> Vec<f32> {
     let Tone { hertz, seconds, force } = tone;
     let mut out = vec![0.0; samples(seconds + 0.06)];

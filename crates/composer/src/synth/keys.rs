@@ -1,9 +1,9 @@
-//! Instruments with keys.
+//! Keyboard instruments.
 
 use super::{RATE, TURN, Tone, held, overtones, samples};
 use crate::random::Random;
 
-/// Stiff strings: overtones a little sharp, the higher the sooner gone, and a hammer.
+/// Stiff strings: slightly sharp overtones, of which higher ones decay faster, and hammer noise.
 pub(super) fn piano(tone: Tone, random: &mut Random) -> Vec<f32> {
     const STIFFNESS: f32 = 0.0004;
     let Tone { hertz, seconds, force } = tone;
@@ -30,7 +30,7 @@ pub(super) fn piano(tone: Tone, random: &mut Random) -> Vec<f32> {
     scale(out, 0.5)
 }
 
-/// A tine and its bar: one sine bends another, less and less.
+/// Frequency modulation with a decaying depth, plus the sound of a tine.
 pub(super) fn electric_piano(tone: Tone) -> Vec<f32> {
     let Tone { hertz, seconds, force } = tone;
     let mut out = vec![0.0; samples(seconds + 0.4)];
@@ -46,7 +46,7 @@ pub(super) fn electric_piano(tone: Tone) -> Vec<f32> {
     out
 }
 
-/// Overtones that are no multiples, which is what makes a bell.
+/// Frequency modulation with inharmonic overtones.
 pub(super) fn bell(tone: Tone) -> Vec<f32> {
     let Tone { hertz, seconds, force } = tone;
     let mut out = vec![0.0; samples(seconds.max(1.2) + 1.0)];
@@ -58,7 +58,7 @@ pub(super) fn bell(tone: Tone) -> Vec<f32> {
     ended(out)
 }
 
-/// Pipes at an octave, a fifth and more, all at once.
+/// Pipes at an octave, a fifth and more, together.
 pub(super) fn organ(tone: Tone) -> Vec<f32> {
     const PIPES: [(f32, f32); 6] =
         [(0.5, 0.5), (1.0, 1.0), (1.5, 0.3), (2.0, 0.6), (3.0, 0.25), (4.0, 0.2)];
@@ -80,7 +80,7 @@ fn scale(mut samples: Vec<f32>, by: f32) -> Vec<f32> {
     samples
 }
 
-/// Without a click at the end.
+/// Fades out the end to avoid a click.
 fn ended(mut samples: Vec<f32>) -> Vec<f32> {
     let count = samples.len();
     let fade = (RATE * 0.1) as usize;

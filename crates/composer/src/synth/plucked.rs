@@ -1,12 +1,12 @@
-//! Strings that are plucked: a burst of noise goes round and loses its edges (Karplus and Strong).
+//! Plucked strings (Karplus–Strong): a burst of noise in a delay line with a low-pass filter.
 
 use super::{RATE, Tone, held, samples};
 use crate::random::Random;
 
-/// `brightness` is what is left of the edges each time; `life` is in seconds.
+/// `brightness` is the share of high frequencies kept per cycle; `life` is in seconds.
 fn string(tone: Tone, brightness: f32, life: f32, random: &mut Random) -> Vec<f32> {
     let Tone { hertz, seconds, force } = tone;
-    // Half a sample is lost in the averaging, and the rest is made up by a blend.
+    // The averaging adds half a sample of delay; interpolation provides the fractional rest.
     let period = (RATE / hertz.max(20.0) - 0.5).max(2.0);
     let whole = period as usize;
     let part = period - whole as f32;
@@ -55,13 +55,13 @@ pub(super) fn double_bass(tone: Tone, random: &mut Random) -> Vec<f32> {
     out
 }
 
-/// Too loud for its amplifier.
+/// A guitar with an overdriven amplifier.
 pub(super) fn distorted(tone: Tone, random: &mut Random) -> Vec<f32> {
     let mut out = string(tone, 0.7, 3.0, random);
     let (mut low, mut lower) = (0.0, 0.0);
     for sample in &mut out {
         let loud = (*sample * 14.0 * tone.force).tanh();
-        // A loudspeaker passes on neither the highest nor the lowest.
+        // A loudspeaker attenuates the highest and lowest frequencies.
         low += 0.35 * (loud - low);
         lower += 0.012 * (low - lower);
         *sample = 0.34 * (low - lower);

@@ -4,7 +4,7 @@ use super::{RATE, TURN, samples};
 use crate::drums::Drum;
 use crate::random::Random;
 
-/// The samples of one stroke.
+/// Samples of one hit.
 pub(crate) fn play(drum: Drum, force: f32, random: &mut Random) -> Vec<f32> {
     match drum {
         Drum::Kick => sweep((150.0, 46.0), 0.05, 0.22, force),
@@ -27,7 +27,7 @@ pub(crate) fn play(drum: Drum, force: f32, random: &mut Random) -> Vec<f32> {
     }
 }
 
-/// A tone that falls.
+/// A tone of falling pitch.
 fn sweep((from, to): (f32, f32), falls: f32, dies: f32, force: f32) -> Vec<f32> {
     let mut turn = 0.0_f32;
     let mut out = vec![0.0; samples(dies * 5.0)];
@@ -41,7 +41,7 @@ fn sweep((from, to): (f32, f32), falls: f32, dies: f32, force: f32) -> Vec<f32> 
     out
 }
 
-/// Noise without its lows: the higher `sharp`, the fewer are left.
+/// High-passed noise: a higher `sharp` leaves fewer low frequencies.
 fn noise((dies, sharp): (f32, f32), force: f32, random: &mut Random) -> Vec<f32> {
     let mut low = 0.0;
     let mut out = vec![0.0; samples(dies * 5.0)];
@@ -54,7 +54,7 @@ fn noise((dies, sharp): (f32, f32), force: f32, random: &mut Random) -> Vec<f32>
     out
 }
 
-/// Several hands, almost at once.
+/// Several short noise bursts, slightly apart.
 fn clap(force: f32, random: &mut Random) -> Vec<f32> {
     let mut out = noise((0.12, 0.5), force * 0.6, random);
     for late in [0.011, 0.023] {

@@ -1,6 +1,6 @@
-//! Accents that are drawn over letters, as TeX does where a font has no letter with the accent.
+//! Accents drawn over letters, as TeX does for fonts without accented letters.
 
-/// Each accent with the letters that take it, and what they are then.
+/// Each accent with its letters and the accented letters.
 const LETTERS: [(char, &str, &str); 8] = [
     ('´', "aeiouyAEIOUYcnszCNSZ", "áéíóúýÁÉÍÓÚÝćńśźĆŃŚŹ"),
     ('`', "aeiouAEIOU", "àèìòùÀÈÌÒÙ"),
@@ -12,8 +12,7 @@ const LETTERS: [(char, &str, &str); 8] = [
     ('¸', "csCS", "çşÇŞ"),
 ];
 
-/// Makes one letter of the last character and what is drawn over it, if the two are a letter and
-/// its accent.
+/// Replaces the last character by an accented letter, if it and `over` are a letter and its accent.
 pub(super) fn join(text: &mut String, over: &str) -> bool {
     let mut characters = over.chars();
     let (Some(last), Some(next), None) =

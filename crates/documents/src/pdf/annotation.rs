@@ -1,15 +1,15 @@
-//! What was put onto a page afterwards: what forms are filled in with, and notes that can be seen.
+//! Annotations of a page: values of form fields, and visible notes.
 
 use super::content::{Painter, matrix_of};
 use super::matrix::Matrix;
 use super::object::{Dict, Object, Stream};
 use crate::fault::Unreadable;
 
-/// Of one page.
+/// Maximum per page.
 const ANNOTATIONS_MAX: usize = 5_000;
-/// The bits of those that are not shown: hidden, and not for viewing.
+/// Flag bits of annotations that are not shown: hidden, and no view.
 const HIDDEN: usize = 0b10_0010;
-/// What looking at one costs.
+/// Cost of an annotation, in steps.
 const ANNOTATION_STEPS: usize = 64;
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, page: &Dict) -> Result<(), Unreadable> {
@@ -32,7 +32,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, page: &Dict) -> Result<(), Unr
     Ok(())
 }
 
-/// How it looks now. Boxes that can be ticked have one look for each of their states.
+/// The current appearance stream. Check boxes have one per state.
 fn appearance(
     painter: &mut Painter<'_, '_>,
     annotation: &Dict,
@@ -51,7 +51,7 @@ fn appearance(
     })
 }
 
-/// Moves and stretches the box of the drawing to where it is shown.
+/// The matrix that maps the appearance's bounding box to the annotation's rectangle.
 fn place(
     painter: &mut Painter<'_, '_>,
     annotation: &Dict,
@@ -77,7 +77,7 @@ fn place(
     Ok(Matrix::new([x_stretch, 0.0, 0.0, y_stretch, x, y]))
 }
 
-/// Left, bottom, right and top of a box, whose corners may come in any order.
+/// Left, bottom, right and top of a rectangle given by any two opposite corners.
 fn corners(object: &Object) -> Option<[f64; 4]> {
     let numbers: Vec<f64> = object.array()?.iter().filter_map(Object::number).collect();
     let [a, b, c, d] = numbers[..] else { return None };

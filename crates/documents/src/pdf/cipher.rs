@@ -1,5 +1,5 @@
-//! The ciphers and the digest with which PDF files are encrypted. Here they are a part of a file
-//! format and protect nothing: whoever reads such a file has no secret.
+//! The ciphers and the digest of PDF encryption. Here they are part of a file format and protect
+//! nothing: the files open without a secret.
 
 use aes::{Aes128, Aes256};
 use cbc::cipher::block_padding::NoPadding;
@@ -16,7 +16,8 @@ pub(super) fn md5(message: &[u8]) -> [u8; 16] {
     Md5::digest(message).into()
 }
 
-/// Encrypts and decrypts: it is the same. Nothing comes of a key of no bytes, or of more than 256.
+/// Encrypts or decrypts, which is the same operation. Empty if the key has no bytes or more than
+/// 256.
 pub(super) fn rc4(key: &[u8], bytes: &[u8]) -> Vec<u8> {
     let Ok(mut cipher) = Rc4::new_from_slice(key) else { return Vec::new() };
     let mut applied = bytes.to_vec();
@@ -24,8 +25,8 @@ pub(super) fn rc4(key: &[u8], bytes: &[u8]) -> Vec<u8> {
     applied
 }
 
-/// AES in CBC mode: whole blocks, without padding. Nothing comes of a key that does not have 16 or
-/// 32 bytes; what is left over at the end is left out.
+/// AES-CBC without padding. Empty if the key does not have 16 or 32 bytes; an incomplete block at
+/// the end is dropped.
 pub(super) fn decrypt_aes(key: &[u8], begin: Block, bytes: &[u8]) -> Vec<u8> {
     let whole = whole_blocks(bytes);
     let decrypted = match key.len() {
@@ -36,7 +37,7 @@ pub(super) fn decrypt_aes(key: &[u8], begin: Block, bytes: &[u8]) -> Vec<u8> {
     decrypted.unwrap_or_default()
 }
 
-/// The same with a key of 16 bytes, the other way round.
+/// Encrypts with AES-128-CBC without padding.
 pub(super) fn encrypt_aes128(key: Block, begin: Block, bytes: &[u8]) -> Vec<u8> {
     let cipher = Encryptor::<Aes128>::new(&key.into(), &begin.into());
     cipher.encrypt_padded_vec::<NoPadding>(whole_blocks(bytes))
@@ -62,7 +63,7 @@ mod tests {
         std::array::from_fn(|place| place.to_le_bytes()[0])
     }
 
-    /// An example of FIPS 197, appendix C: the standard's own check that keys are used whole.
+    /// Test vectors of FIPS 197, appendix C.
     #[test]
     fn keys_of_both_lengths_decrypt_the_examples_of_the_standard() {
         let plain: Block = std::array::from_fn(|place| 0x11 * place.to_le_bytes()[0]);

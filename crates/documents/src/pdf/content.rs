@@ -1,4 +1,4 @@
-//! What is drawn on a page, as far as it is text.
+//! Interprets the content of a page as far as text is concerned.
 
 mod text_state;
 
@@ -14,23 +14,23 @@ use super::run::{PlacedGlyph, Runs};
 use super::string;
 use crate::fault::Unreadable;
 
-/// Drawings in drawings.
+/// Maximum nesting of form XObjects.
 const FORMS_MAX: usize = 16;
-/// States that are put aside for later.
+/// Maximum saved graphics states.
 const STATES_MAX: usize = 512;
-/// Marks that are open.
+/// Maximum open marked-content sequences.
 const MARKS_MAX: usize = 32;
-/// More than any operator takes.
+/// More operands than any operator takes.
 const OPERANDS_MAX: usize = 40;
-/// What carrying out an operator or placing a glyph costs beside its bytes.
+/// Cost of an operator and of a glyph, in steps, besides its bytes.
 const OPERATOR_STEPS: usize = 16;
 const GLYPH_STEPS: usize = 24;
 
-/// What was seen beside text.
+/// Observations besides text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
     pub(super) has_picture: bool,
-    /// Glyphs of which the file does not say what they stand for.
+    /// Glyphs without a known character.
     pub(super) unknown_glyphs: usize,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct Painter<'a, 'b> {
     pub(super) runs: Runs,
     pub(super) seen: Seen,
     pub(super) text_bytes_max: usize,
-    /// The drawings that are being drawn, by the place of their bytes.
+    /// Form XObjects in progress, by the offset of their data.
     forms: Vec<usize>,
     graphics: Graphics,
     saved: Vec<Graphics>,
-    /// For each open mark, what it says that its glyphs stand for, until that was written.
+    /// Open marked-content sequences, with the replacement text until it is written.
     marks: Vec<Mark>,
 }
 
@@ -151,7 +151,7 @@ impl<'a, 'b> Painter<'a, 'b> {
         Ok(())
     }
 
-    /// States may bring a font along.
+    /// A graphics state may set the font.
     fn set_state(&mut self, operands: &[Object], resources: &Dict) -> Result<(), Unreadable> {
         let Some(Object::Name(name)) = operands.last() else { return Ok(()) };
         let states = self.file.dict(resources, "ExtGState")?;
@@ -177,7 +177,7 @@ impl<'a, 'b> Painter<'a, 'b> {
         self.draw_form(&stream, Matrix::SAME, resources)
     }
 
-    /// A drawing of its own, which may have others in it but not itself.
+    /// Draws a form XObject, which may contain others but not itself.
     fn draw_form(
         &mut self,
         stream: &Stream,
@@ -204,7 +204,7 @@ impl<'a, 'b> Painter<'a, 'b> {
         painted
     }
 
-    /// Draws something that is no part of the page's own drawing.
+    /// Draws a stream that is not part of the page's content, with a fresh graphics state.
     pub(super) fn draw_apart(&mut self, stream: &Stream, place: Matrix) -> Result<(), Unreadable> {
         self.graphics = Graphics::default();
         self.saved.clear();
@@ -218,7 +218,7 @@ impl<'a, 'b> Painter<'a, 'b> {
         }
     }
 
-    /// Marks may say what their glyphs stand for, where the glyphs themselves do not.
+    /// Marked content may state the text of its glyphs (`ActualText`).
     fn mark(&mut self, operands: &[Object], resources: &Dict) -> Result<Mark, Unreadable> {
         let properties = match operands.last() {
             Some(Object::Name(name)) => {
@@ -306,7 +306,7 @@ pub(super) fn matrix_of(items: &[Object]) -> Option<Matrix> {
     Some(Matrix::new(numbers))
 }
 
-/// Pictures in the middle of a page end with a word of their own, and have no length.
+/// Skips an inline image, which has no length and ends with `EI`.
 fn skip_picture(lexer: &mut Lexer<'_>) {
     let rest = lexer.rest();
     let is_end = |at: &usize| {

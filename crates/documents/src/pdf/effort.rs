@@ -1,9 +1,9 @@
-//! What reading one PDF may take, counted and not timed: the same file always ends the same way.
+//! Limits the work for one PDF by counting steps instead of time, so that results are reproducible.
 
 use crate::fault::{self, Unreadable};
 
-/// Bytes that are looked at, again and again where a file makes us, and what costs as much. Some
-/// seconds at the worst; real files of 25 MB take a tenth of it.
+/// Bytes that are processed, possibly repeatedly, and operations of similar cost. A few seconds at
+/// most; real files of 25 MB need a tenth of it.
 const STEPS_MAX: u64 = 400_000_000;
 
 pub(super) struct Effort<'a> {

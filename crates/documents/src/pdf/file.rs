@@ -1,4 +1,4 @@
-//! A PDF as a store of numbered objects. What is broken in it is null; what is too much ends it.
+//! A PDF as a store of numbered objects. Broken objects read as null; exceeded limits are errors.
 
 mod unpack;
 
@@ -14,24 +14,24 @@ use super::security::Method;
 use super::table::{self, ObjectLocation, Table};
 use crate::fault::Unreadable;
 
-/// Objects that stand for others, and lengths that are looked up on the way.
+/// Maximum chain of references, and nesting of lookups of lengths.
 const HOPS_MAX: usize = 16;
-/// Values that are kept so as not to be read again.
+/// Maximum total weight of cached values.
 const KEPT_WEIGHT_MAX: usize = 400_000;
-/// Of all streams of objects: their places are kept.
+/// Maximum objects in all object streams, whose locations are kept.
 const PACKED_OBJECTS_MAX: usize = 500_000;
-/// What making a value costs beside the bytes.
+/// Cost of a value, in steps, besides its bytes.
 const NODE_STEPS: usize = 16;
-/// What beginning to decrypt costs beside the bytes: a checksum, and a cipher to set up.
+/// Cost of starting a decryption (a digest and a cipher setup), in steps, besides the bytes.
 const DECRYPT_STEPS: usize = 512;
 
 pub(super) struct File<'a> {
     bytes: &'a [u8],
     pub(super) effort: Effort<'a>,
     table: Table,
-    /// What the file is encrypted with, if it is.
+    /// The encryption of the file, if any.
     lock: Option<Rc<Lock>>,
-    /// Whether the table was made by looking through the file.
+    /// Set if the object table was rebuilt by scanning the file.
     is_rebuilt: bool,
     kept: HashMap<u32, Object>,
     kept_weight: usize,
@@ -75,7 +75,7 @@ impl<'a> File<'a> {
         self.bytes
     }
 
-    /// The root of the tree of pages.
+    /// The root of the page tree.
     pub(super) fn pages(&mut self) -> Result<Option<Dict>, Unreadable> {
         let trailer = self.table.trailer.clone();
         let root = self.get(&trailer, "Root")?;
@@ -83,7 +83,7 @@ impl<'a> File<'a> {
         Ok(self.get(root, "Pages")?.dict().cloned())
     }
 
-    /// What stands under a key, wherever it lies.
+    /// The value of a key, with references resolved.
     pub(super) fn get(&mut self, dict: &Dict, key: &str) -> Result<Object, Unreadable> {
         self.resolve(dict.raw(key))
     }
@@ -141,12 +141,12 @@ impl<'a> File<'a> {
         if found.is_some() || self.is_rebuilt {
             return Ok(found.unwrap_or(Object::Null));
         }
-        // The table is wrong. The file itself knows better.
+        // The object table is wrong; rebuild it by scanning the file.
         self.rebuild()?;
         self.read(number)
     }
 
-    /// The object that begins at a place, with its number.
+    /// Parses the object at an offset, with its number.
     pub(super) fn indirect(&mut self, at: usize) -> Result<Option<(u32, Object)>, Unreadable> {
         let mut lexer = Lexer::new(self.bytes, at);
         let header = [lexer.token(), lexer.token(), lexer.token()];
@@ -176,7 +176,8 @@ impl<'a> File<'a> {
         Ok(Some((number, Object::Stream(Stream { owner, dict, data }))))
     }
 
-    /// The texts of an object are encrypted one by one; what is in streams is encrypted with those.
+    /// Strings of an object are encrypted individually; those within object streams are encrypted
+    /// with the stream.
     fn decrypted(&mut self, object: Object, owner: Owner) -> Result<Object, Unreadable> {
         let Some(lock) = self.lock.clone() else { return Ok(object) };
         let is_table = object.dict().is_some_and(|dict| dict.is_a("XRef"));
@@ -189,7 +190,7 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Streams say how long they are, and some are wrong.
+    /// The end of a stream's data. The declared length is verified, because some are wrong.
     fn stream_end(&mut self, dict: &Dict, start: usize) -> Result<usize, Unreadable> {
         const MARK: &[u8] = b"endstream";
         if let Some(length) = self.get(dict, "Length")?.index()
@@ -240,12 +241,12 @@ impl<'a> File<'a> {
         self.is_rebuilt = true;
         self.forget();
         self.table = table::rebuild(self)?;
-        // What was looked up on the way may not have been found yet.
+        // Lookups during the rebuild may have missed objects, so the cache is cleared.
         self.forget();
         Ok(())
     }
 
-    /// Finds out how the file is encrypted. A trailer that does not say leaves what is known.
+    /// Determines the encryption. A trailer without an entry leaves the known one.
     pub(super) fn unlock(&mut self, trailer: &Dict) -> Result<(), Unreadable> {
         if !trailer.has("Encrypt") {
             return Ok(());
@@ -253,7 +254,7 @@ impl<'a> File<'a> {
         self.lock = None;
         self.forget();
         self.lock = lock::open(self, trailer)?.map(Rc::new);
-        // What was looked up on the way was read without the key.
+        // Lookups so far were made without the key, so the cache is cleared.
         self.forget();
         Ok(())
     }
@@ -264,13 +265,13 @@ impl<'a> File<'a> {
         self.kept_weight = 0;
     }
 
-    /// Lets objects be found while the table is still being made.
+    /// Makes objects available while the table is still being built.
     pub(super) fn set_table(&mut self, table: Table) {
         self.table = table;
     }
 }
 
-/// What ends the line of the word `stream`.
+/// Length of the line end after the keyword `stream`.
 fn line_end(rest: &[u8]) -> usize {
     match rest {
         [b'\r', b'\n', ..] => 2,

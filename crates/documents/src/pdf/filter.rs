@@ -1,4 +1,4 @@
-//! How the streams of a PDF are packed. What cannot be unpacked to its end gives what came before.
+//! Decodes the stream filters of a PDF. Damaged data gives what was decoded before the damage.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -8,11 +8,11 @@ use super::object::Dict;
 use super::predictor;
 use crate::fault::{self, Unreadable};
 
-/// One after the other over the same bytes.
+/// Maximum filters per stream.
 pub(super) const FILTERS_MAX: usize = 8;
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// Undoes one filter. None for those that pictures are packed with, and unknown ones.
+/// Decodes one filter. `None` for image filters and unknown ones.
 pub(super) fn undo(
     name: &[u8],
     parameters: &Dict,
@@ -37,7 +37,7 @@ pub(super) fn undo(
     Ok(if has_predictor { predictor::undo(bytes, parameters) } else { Some(bytes) })
 }
 
-/// Bytes that are counted as they come.
+/// Output that counts bytes as they are added.
 struct Output<'a, 'b> {
     bytes: Vec<u8>,
     effort: &'a mut Effort<'b>,
@@ -76,12 +76,12 @@ fn flate(packed: &[u8], output: &mut Output<'_, '_>) -> Result<(), Unreadable> {
     }
 }
 
-/// Codes that stand for texts seen before, as an earlier text and one more byte.
+/// LZW: codes refer to earlier sequences, extended by one byte.
 fn lzw(packed: &[u8], changes_early: bool, output: &mut Output<'_, '_>) -> Result<(), Unreadable> {
     const CLEAR: usize = 256;
     const END: usize = 257;
     const CODES_MAX: usize = 4096;
-    // Where each text lies in the output; texts of one byte need no place.
+    // The position of each sequence in the output; single bytes need none.
     let mut places: Vec<(usize, usize)> = Vec::new();
     let mut previous: Option<(usize, usize)> = None;
     let (mut buffer, mut bits, mut width) = (0_u32, 0_u32, 9_u32);
@@ -102,7 +102,7 @@ fn lzw(packed: &[u8], changes_early: bool, output: &mut Output<'_, '_>) -> Resul
             }
             END => return Ok(()),
             _ => {
-                // A code that is about to be made is the text before and its own first byte.
+                // The next code to be defined is the previous sequence plus its own first byte.
                 let is_next = code - 258 == places.len();
                 let place = if is_next { previous } else { places.get(code - 258).copied() };
                 let Some((from, length)) = place else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Fonts, as far as text needs them: which characters codes stand for, and how wide they are.
+//! Fonts as far as text needs them: the characters and widths of codes.
 
 mod composite;
 mod encoding;
@@ -18,22 +18,22 @@ use super::lexer::{Lexer, Token};
 use super::object::{Dict, Object};
 use crate::fault::Unreadable;
 
-/// A map from every code of two bytes takes a megabyte.
+/// A map of all two-byte codes takes a megabyte.
 const MAP_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Of all the maps of a file: what is made of them takes many times as much.
+/// Maximum for all maps of a file, which take many times as much when parsed.
 const MAPS_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Fonts that are kept so as not to be read again.
+/// Maximum cached fonts.
 const FONTS_MAX: usize = 1_024;
-/// Widths of characters that are kept, of all fonts.
+/// Maximum cached character widths, over all fonts.
 const WIDTHS_MAX: usize = 2_000_000;
-/// What reading a font costs beside its bytes.
+/// Cost of loading a font, in steps, besides its bytes.
 const FONT_STEPS: usize = 10_000;
-/// In a map: what a code stands for, as it is written there. Ligatures are a few letters.
+/// Maximum length of a mapped text, as written in the map. Ligatures are a few letters.
 const MAPPED_BYTES_MAX: usize = 300;
 
 pub(super) struct Font {
     kind: Kind,
-    /// Goes down the page.
+    /// Set for vertical writing.
     pub(super) is_vertical: bool,
 }
 
@@ -44,11 +44,11 @@ enum Kind {
 
 /// One code of a text.
 pub(super) struct Glyph<'a> {
-    /// Of the code.
+    /// Length of the code.
     pub(super) bytes: usize,
-    /// None where the file does not say what it stands for.
+    /// `None` if the file does not state the character.
     pub(super) text: Option<GlyphText<'a>>,
-    /// As a part of the font's size.
+    /// As a fraction of the font size.
     pub(super) width: f64,
 }
 
@@ -59,7 +59,7 @@ pub(super) enum GlyphText<'a> {
 }
 
 impl Font {
-    /// The first glyph of a text; none at its end.
+    /// The first glyph of a text; `None` at its end.
     pub(super) fn glyph(&self, text: &[u8]) -> Option<Glyph<'_>> {
         match &self.kind {
             Kind::Simple(font) => font.glyph(text),
@@ -68,10 +68,10 @@ impl Font {
     }
 }
 
-/// The fonts of a file, each read once.
+/// The fonts of a file, each loaded once.
 pub(super) struct Fonts {
     known: HashMap<u32, Rc<Font>>,
-    /// Those that every reader has, by their names.
+    /// Predefined maps, by name.
     maps: HashMap<Box<[u8]>, Option<Rc<CMap>>>,
     map_bytes_left: usize,
     widths_left: usize,
@@ -122,7 +122,7 @@ impl Fonts {
         Ok(Font { kind: Kind::Simple(Box::new(font)), is_vertical: false })
     }
 
-    /// A map of codes: one that stands in the file, or one that every reader has.
+    /// Loads a code map, embedded in the file or predefined.
     fn map(
         &mut self,
         file: &mut File<'_>,
@@ -134,7 +134,7 @@ impl Fonts {
             _ => return Ok(None),
         };
         let bytes = file.unpack(stream)?.unwrap_or_default();
-        // The second is how the library writes its own maps, which are not for files.
+        // `bcmap` is the library's internal format, which is not valid in files.
         if MAP_BYTES_MAX < bytes.len() || bytes.starts_with(b"bcmap") || maps_to_much(&bytes) {
             return Ok(None);
         }
@@ -148,7 +148,7 @@ impl Fonts {
         if let Some(map) = self.maps.get(name) {
             return map.clone();
         }
-        // Names of nothing are not kept: there may be any number of them.
+        // Unknown names are not cached, because there may be any number of them.
         let bytes = load_embedded(CMapName::from_bytes(name))?;
         let map = CMap::parse(bytes, load_embedded).map(Rc::new);
         self.maps.insert(name.into(), map.clone());
@@ -156,7 +156,7 @@ impl Fonts {
     }
 }
 
-/// Whether a code stands for so long a text that looking it up would take its time.
+/// True if a map contains a text so long that lookups would be slow.
 fn maps_to_much(map: &[u8]) -> bool {
     let mut lexer = Lexer::new(map, 0);
     let mut start = 0;
@@ -170,7 +170,7 @@ fn maps_to_much(map: &[u8]) -> bool {
     false
 }
 
-/// What a map says that a code stands for, if it is any text.
+/// The text of a code in a map, if any.
 fn told(map: &CMap, code: u32) -> Option<GlyphText<'static>> {
     match map.lookup_bf_string(code)? {
         BfString::Char('\u{0}' | '\u{fffd}') => None,

@@ -1,7 +1,7 @@
-//! Runs of text on a page, in the order in which they are read.
+//! Arranges the text runs of a page in reading order.
 //!
-//! Runs at one height are a row. Rows follow one another down the page, unless they are the lines
-//! of columns: then each column is read to its end. Cells of tables stay in their rows.
+//! Runs at one height form a row. Rows are read from top to bottom, unless they are lines of
+//! columns: then each column is read to its end. Table cells stay in their rows.
 
 mod columns;
 mod direction;
@@ -9,17 +9,17 @@ mod direction;
 use super::matrix::Point;
 use super::run::{CELL_GAP, Run, WORD_GAP, turned};
 
-/// Cells are at least this far apart, in parts of the font's size; less is a wide space.
+/// Minimum gap between cells, in font sizes; less is a wide space.
 const TAB_GAP: f64 = 1.8;
-/// Lines of a paragraph are less than this apart.
+/// Maximum distance between lines of a paragraph, in font sizes.
 const PARAGRAPH_GAP: f64 = 1.8;
-/// How far letters go below and above their line.
+/// Extent of letters below and above the baseline, in font sizes.
 const DEPTH: f64 = 0.2;
 const HEIGHT: f64 = 0.7;
-/// As much of the lower of two runs must be beside the other for them to be in one row.
+/// Minimum vertical overlap, relative to the smaller of two runs, for one row.
 const BESIDE_MIN: f64 = 0.4;
 
-/// The text of a page that is shown turned clockwise by this many degrees.
+/// The text of a page that is displayed rotated clockwise by `rotation` degrees.
 pub(super) fn text_of(runs: Vec<Run>, rotation: i32) -> String {
     let mut angles: Vec<(i32, Vec<Placed>)> = Vec::new();
     for (order, run) in runs.into_iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn text_of(runs: Vec<Run>, rotation: i32) -> String {
             None => angles.push((shown, vec![placed])),
         }
     }
-    // What stands upright comes first, then what is turned.
+    // Upright text first, then rotated text.
     angles.sort_by_key(|(angle, _)| *angle);
     let mut text = String::new();
     for (_, runs) in angles {
@@ -48,7 +48,7 @@ pub(super) fn text_of(runs: Vec<Run>, rotation: i32) -> String {
     text
 }
 
-/// A run on the page as it is turned for reading.
+/// A run in the coordinates of its upright page.
 #[derive(Debug, Clone)]
 struct Placed {
     text: String,
@@ -56,7 +56,7 @@ struct Placed {
     right: f64,
     y: f64,
     size: f64,
-    /// When it was drawn.
+    /// Position in drawing order.
     order: usize,
 }
 
@@ -68,14 +68,14 @@ impl Placed {
         Placed { text: run.text, left, right, y, size: run.size, order }
     }
 
-    /// Whether the two are beside one another, as far as their heights go.
+    /// True if the two overlap vertically enough to be in one row.
     fn is_beside(&self, other: &Placed) -> bool {
         let top = (self.y + HEIGHT * self.size).min(other.y + HEIGHT * other.size);
         let bottom = (self.y - DEPTH * self.size).max(other.y - DEPTH * other.size);
         BESIDE_MIN * (HEIGHT + DEPTH) * self.size.min(other.size) < top - bottom
     }
 
-    /// The same words drawn again a little aside look bold.
+    /// True for the same text drawn again with a small offset, which simulates bold.
     fn is_shadow_of(&self, other: &Placed) -> bool {
         let near = 0.2 * self.size;
         self.text == other.text
@@ -97,7 +97,7 @@ struct Line {
 }
 
 impl Line {
-    /// Whether another paragraph or column begins.
+    /// True if another paragraph or column begins.
     fn is_apart(&self, next: &Line) -> bool {
         let down = self.y - next.y;
         down < 0.0 || PARAGRAPH_GAP * self.size.max(next.size) < down
@@ -127,7 +127,7 @@ impl Row {
     }
 }
 
-/// From the top to the bottom.
+/// Groups runs into rows, from top to bottom.
 fn rows(mut runs: Vec<Placed>) -> Vec<Row> {
     runs.sort_by(|a, b| b.y.total_cmp(&a.y).then(a.left.total_cmp(&b.left)));
     let mut rows: Vec<Row> = Vec::new();

@@ -1,15 +1,15 @@
-//! The words of a PDF: of its objects, and of what draws its pages.
+//! Tokenizes PDF objects and page contents.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::object::{Dict, Object};
 
-/// Arrays and dictionaries in one another.
+/// Maximum nesting of arrays and dictionaries.
 const LEVELS_MAX: usize = 64;
-/// Values of one object. The widths of a font with all of Unicode are fewer.
+/// Maximum values of one object. The widths of a font with all of Unicode need fewer.
 const NODES_MAX: usize = 300_000;
-/// Values of one operand, such as a text that is shown in pieces.
+/// Maximum values of one operand, such as an array of text fragments.
 const OPERAND_NODES_MAX: usize = 10_000;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ impl<'a> Lexer<'a> {
         &self.bytes[self.at..]
     }
 
-    /// The next token; none at the end.
+    /// The next token; `None` at the end.
     pub(super) fn token(&mut self) -> Option<Token<'a>> {
         self.skip_space();
         let first = self.peek()?;
@@ -70,18 +70,18 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    /// How many values the last object had.
+    /// The number of values of the last object.
     pub(super) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// The next value in a file, where three words may stand for another object.
+    /// Parses the next object of a file, where `12 0 R` is a reference.
     pub(super) fn object(&mut self) -> Option<Object> {
         (self.nodes, self.nodes_max) = (0, NODES_MAX);
         self.value(0)
     }
 
-    /// The value that a token of a page begins: there is nothing to refer to.
+    /// Parses the value that starts with a token of page content, which has no references.
     pub(super) fn value_from(&mut self, token: Token<'a>) -> Option<Object> {
         (self.nodes, self.nodes_max) = (0, OPERAND_NODES_MAX);
         self.value_of(token, 0)
@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
             let before = self.at;
             match self.token()? {
                 Token::ArrayCloses => return Some(Object::Array(items.into())),
-                // The array was not closed before what it stands in.
+                // The array was not closed before its container ended.
                 Token::DictCloses | Token::Word(b"endobj" | b"endstream") => {
                     self.at = before;
                     return Some(Object::Array(items.into()));
@@ -165,7 +165,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `12 0 R`.
+    /// Parses a reference such as `12 0 R`.
     fn reference(&mut self, number: f64) -> Option<Object> {
         let number = u32::try_from(Object::Number(number).index()?).ok()?;
         let before = self.at;
@@ -209,7 +209,8 @@ impl<'a> Lexer<'a> {
         word
     }
 
-    /// Lenient as other readers are: signs may be doubled, and what follows the digits is dropped.
+    /// Lenient like other readers: repeated signs are accepted, and text after the digits is
+    /// dropped.
     fn number(&mut self) -> Token<'a> {
         let word = self.regular();
         let digits = word.iter().position(|byte| !matches!(byte, b'+' | b'-'));
@@ -273,7 +274,7 @@ impl<'a> Lexer<'a> {
         Token::Text(text.into())
     }
 
-    /// What stands behind a backslash.
+    /// Parses an escape sequence after a backslash.
     fn escaped(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.at += 1;

@@ -1,4 +1,4 @@
-//! What a PDF says about its encryption, read from its dictionary. Nothing in that is encrypted.
+//! Reads the encryption dictionary of a PDF, which is itself not encrypted.
 
 use super::file::File;
 use super::long_key::{self, LONG_KEY_STEPS};
@@ -6,19 +6,19 @@ use super::object::{Dict, Object};
 use super::security::{Key, Method, Terms};
 use crate::fault::{self, Unreadable};
 
-/// What making and trying a key costs, and each byte of the file's name, which is in it twice.
+/// Cost of deriving and verifying a key, and per byte of the file id, in steps.
 const KEY_STEPS: usize = 40_000;
 const NAME_STEPS: usize = 8;
-/// Of the file's key, before those that are always long.
+/// Key lengths of versions before 5.
 const KEY_BITS: std::ops::RangeInclusive<usize> = 40..=128;
 const KEY_BITS_OLD: usize = 40;
 const KEY_BITS_USUAL: usize = 128;
-/// Of the algorithm, from which on keys are long and nothing but AES is used.
+/// From this version, keys have 256 bits and the cipher is always AES.
 const LONG_VERSION: usize = 5;
-/// A filter that leaves everything as it is.
+/// The filter without encryption.
 const IDENTITY: &[u8] = b"Identity";
 
-/// How the streams and the texts of a file are encrypted.
+/// Key and encryption methods of a file.
 pub(super) struct Lock {
     pub(super) key: Key,
     pub(super) streams: Method,
@@ -26,7 +26,7 @@ pub(super) struct Lock {
     encrypt: Dict,
 }
 
-/// None if the file, or all of it that we read, is not encrypted.
+/// `None` if the file, or all data that we read, is not encrypted.
 pub(super) fn open(file: &mut File<'_>, trailer: &Dict) -> Result<Option<Lock>, Unreadable> {
     let encrypt = match file.get(trailer, "Encrypt")? {
         Object::Null => return Ok(None),
@@ -54,7 +54,7 @@ pub(super) fn open(file: &mut File<'_>, trailer: &Dict) -> Result<Option<Lock>, 
 }
 
 impl Lock {
-    /// How a stream is encrypted whose filter `Crypt` has these parameters. None if not as we know.
+    /// The method named by the parameters of a `Crypt` filter. `None` if unknown.
     pub(super) fn named(
         &self,
         file: &mut File<'_>,
@@ -64,7 +64,7 @@ impl Lock {
     }
 }
 
-/// The method of everything that names none itself.
+/// The default method for streams or strings.
 fn default(file: &mut File<'_>, encrypt: &Dict, key: &str) -> Result<Option<Method>, Unreadable> {
     let name = file.get(encrypt, key)?;
     method(file, encrypt, name.name().unwrap_or(IDENTITY))
@@ -122,7 +122,7 @@ fn key(file: &mut File<'_>, trailer: &Dict, encrypt: &Dict) -> Result<Key, Unrea
     Key::without_password(&terms)
 }
 
-/// How long the file's key is: said in one of two places, of which the second counts bytes or bits.
+/// The key length in bits. It is stated in one of two places; the second may count bytes or bits.
 fn key_bits(file: &mut File<'_>, encrypt: &Dict, revision: usize) -> Result<usize, Unreadable> {
     let bits = match (revision, file.get(encrypt, "Length")?.index()) {
         (2, _) => KEY_BITS_OLD,
@@ -141,7 +141,7 @@ fn key_bits(file: &mut File<'_>, encrypt: &Dict, revision: usize) -> Result<usiz
     if KEY_BITS.contains(&bits) && bits % 8 == 0 { Ok(bits) } else { Err(fault::DAMAGED) }
 }
 
-/// Of a number with a sign, or of the same without.
+/// The low 32 bits of a number, signed or unsigned.
 fn low_bytes(number: f64) -> [u8; 4] {
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit is no permission")]
     let [a, b, c, d, ..] = (number as i64).to_le_bytes();

@@ -1,27 +1,27 @@
-//! Keys of 32 bytes, which stand in the file themselves, encrypted with what a password gives.
+//! 256-bit keys, which are stored in the file, encrypted with a key derived from a password.
 
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::cipher::{BLOCK_BYTES, decrypt_aes, encrypt_aes128};
 use crate::fault::{self, Unreadable};
 
-/// What making and trying a key costs at the most.
+/// Maximum cost of deriving and verifying a key, in steps.
 pub(super) const LONG_KEY_STEPS: usize = 4_000_000;
 
 const KEY_BYTES: usize = 32;
 const SALT_BYTES: usize = 8;
-/// Of the slow digest: at least so many, and more until its last byte is small enough. That is at
-/// most 287, because a byte is at most 255.
+/// Rounds of the slow digest: at least 64, and more until its last byte is small enough; at most
+/// 287, because a byte is at most 255.
 const ROUNDS_MIN: usize = 64;
 const ROUNDS_BEFORE_THE_BYTE: usize = 32;
-/// How often a round repeats what it digests.
+/// Repetitions of the input per round.
 const REPEATED: usize = 64;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Revision {
-    /// An extension of Adobe's, quick to try passwords on.
+    /// Adobe's extension, fast to compute.
     Quick,
-    /// What PDF 2.0 has.
+    /// PDF 2.0.
     Slow,
 }
 
@@ -34,7 +34,7 @@ impl Revision {
         }
     }
 
-    /// What an empty password gives with a salt.
+    /// The digest of an empty password with a salt.
     fn digest(self, salt: &[u8]) -> [u8; KEY_BYTES] {
         let quick = Sha256::digest(salt);
         match self {
@@ -44,8 +44,8 @@ impl Revision {
     }
 }
 
-/// `proof` is a digest of the password, the salt of that, and the salt of what `wrapped` is
-/// encrypted with.
+/// Derives the file's key with an empty password. `proof` consists of the password's digest, its
+/// salt, and the salt for the key that decrypts `wrapped`.
 pub(super) fn without_password(
     revision: Revision,
     proof: &[u8],
@@ -66,7 +66,8 @@ fn slow(mut digest: Vec<u8>) -> [u8; KEY_BYTES] {
         let key = std::array::from_fn(|place| digest[place]);
         let begin = std::array::from_fn(|place| digest[BLOCK_BYTES + place]);
         let encrypted = encrypt_aes128(key, begin, &digest.repeat(REPEATED));
-        // The first block as a number, divided by three: 256 leaves a rest of one.
+        // The first block as a number modulo 3; since 256 mod 3 is 1, the sum of its bytes
+        // suffices.
         let rest: usize = encrypted.iter().take(BLOCK_BYTES).copied().map(usize::from).sum();
         digest = match rest % 3 {
             0 => Sha256::digest(&encrypted).to_vec(),

@@ -1,4 +1,4 @@
-//! Places on a page, and how they are moved, turned and stretched.
+//! Points and affine transformations.
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Point {
@@ -6,7 +6,7 @@ pub(super) struct Point {
     pub(super) y: f64,
 }
 
-/// `x' = ax + cy + e`, `y' = bx + dy + f`, as PDF has it.
+/// `x' = ax + cy + e`, `y' = bx + dy + f`, as in PDF.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Matrix([f64; 6]);
 
@@ -21,7 +21,7 @@ impl Matrix {
         Matrix([1.0, 0.0, 0.0, 1.0, x, y])
     }
 
-    /// First this one, then the other.
+    /// Applies this matrix first, then the other.
     pub(super) fn then(self, other: Matrix) -> Matrix {
         let [a, b, c, d, e, f] = self.0;
         let [oa, ob, oc, od, oe, of] = other.0;
@@ -47,7 +47,7 @@ impl Point {
     }
 
     pub(super) fn is_finite(self) -> bool {
-        /// Pages are at most 14,400 wide, and what lies this far off is no place at all.
+        /// Pages are at most 14,400 units wide; positions beyond this are invalid.
         const FAR: f64 = 1e7;
         self.x.abs() < FAR && self.y.abs() < FAR
     }

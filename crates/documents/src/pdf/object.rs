@@ -1,4 +1,4 @@
-//! The values that a PDF is made of. Copies share what they hold.
+//! PDF values. Clones share their content.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,26 +14,26 @@ pub(super) enum Object {
     Array(Rc<[Object]>),
     Dict(Dict),
     Stream(Stream),
-    /// Stands for the object of this number.
+    /// A reference to the object of this number.
     Ref(u32),
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Dict(Rc<BTreeMap<Rc<[u8]>, Object>>);
 
-/// The object that something stands in. What is encrypted in it has a key of its own.
+/// The object that contains a value. Encryption uses a key per object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) number: u32,
     pub(super) generation: u32,
 }
 
-/// Packed bytes, and how they are packed.
+/// Encoded data with its dictionary.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stream {
     pub(super) owner: Owner,
     pub(super) dict: Dict,
-    /// Where they lie in the file.
+    /// The range in the file.
     pub(super) data: Range<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Object {
         }
     }
 
-    /// A whole number that counts or points at something.
+    /// A non-negative integer, used as a count or index.
     pub(super) fn index(&self) -> Option<usize> {
         let number = self.number()?;
         let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
@@ -74,7 +74,7 @@ impl Object {
         }
     }
 
-    /// The dictionary that this is, or that describes it.
+    /// The dictionary itself, or that of a stream.
     pub(super) fn dict(&self) -> Option<&Dict> {
         match self {
             Object::Dict(dict) => Some(dict),
@@ -83,7 +83,7 @@ impl Object {
         }
     }
 
-    /// The same with other texts, of which there may be any number in it.
+    /// Replaces all strings, including nested ones.
     pub(super) fn with_texts<E>(
         self,
         change: &mut impl FnMut(&[u8]) -> Result<Vec<u8>, E>,
@@ -102,9 +102,9 @@ impl Object {
         })
     }
 
-    /// What it takes to keep it: about as many values, with itself.
+    /// Approximate memory, in values including itself.
     pub(super) fn weight(&self) -> usize {
-        /// A value takes as much room as so many letters.
+        /// Characters that take as much memory as a value.
         const LETTERS: usize = 32;
         match self {
             Object::Array(items) => 1 + items.iter().map(Object::weight).sum::<usize>(),
@@ -120,7 +120,7 @@ impl Dict {
         Dict(Rc::new(entries))
     }
 
-    /// As it stands there, which may be for another object.
+    /// The value as stored, which may be a reference.
     pub(super) fn raw(&self, key: &str) -> &Object {
         self.raw_bytes(key.as_bytes())
     }

@@ -1,19 +1,19 @@
-//! Objects that are packed together in one stream.
+//! Object streams: several objects in one stream.
 
 use super::lexer::{Lexer, Token};
 use super::object::Object;
 
-/// What making a value costs beside its bytes.
+/// Cost of a value, in steps, besides its bytes.
 const NODE_STEPS: usize = 16;
 
 pub(super) struct Packed {
     bytes: Vec<u8>,
-    /// The number of each object, and where it begins.
+    /// Number and offset of each object.
     places: Vec<(u32, usize)>,
 }
 
 impl Packed {
-    /// The numbers and places stand before the first object.
+    /// Parses the numbers and offsets, which precede the first object.
     pub(super) fn new(bytes: Vec<u8>, first: usize, objects_max: usize) -> Packed {
         let mut lexer = Lexer::new(&bytes, 0);
         let mut places = Vec::new();
@@ -31,7 +31,7 @@ impl Packed {
         self.places.iter().map(|(number, _)| *number)
     }
 
-    /// The object, and the steps that it took.
+    /// The object, and the steps it took to find it.
     pub(super) fn object(&self, number: u32, index: u32) -> (Option<Object>, usize) {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let at_index = self.places.get(index).filter(|(found, _)| *found == number);

@@ -1,11 +1,11 @@
-//! Rows of bytes that were packed as their differences from others, as PNG and TIFF do.
+//! Decodes rows stored as differences, as in PNG and TIFF.
 
 use super::object::Dict;
 
-/// Of a row. Only pictures have longer ones.
+/// Maximum row length. Only images have longer rows.
 const ROW_BYTES_MAX: usize = 1 << 20;
 
-/// None for what only pictures use.
+/// `None` for variants that only images use.
 pub(super) fn undo(bytes: Vec<u8>, parameters: &Dict) -> Option<Vec<u8>> {
     let number = |key: &str, usual: usize| parameters.raw(key).index().unwrap_or(usual);
     let kind = number("Predictor", 1);
@@ -35,7 +35,7 @@ fn undo_left(mut bytes: Vec<u8>, row_bytes: usize, pixel_bytes: usize) -> Vec<u8
     bytes
 }
 
-/// Each row is preceded by a byte that says what it was taken from.
+/// PNG: a byte before each row names its predictor.
 fn undo_png(bytes: &[u8], row_bytes: usize, pixel_bytes: usize) -> Vec<u8> {
     let (mut above, mut row) = (vec![0; row_bytes], vec![0; row_bytes]);
     let mut output = Vec::with_capacity(bytes.len());
@@ -59,7 +59,7 @@ fn undo_png(bytes: &[u8], row_bytes: usize, pixel_bytes: usize) -> Vec<u8> {
     output
 }
 
-/// Paeth's choice: the neighbour that is nearest to left + up - corner.
+/// Paeth predictor: the neighbour nearest to left + up - corner.
 fn nearest(left: u8, up: u8, corner: u8) -> u8 {
     let [a, b, c] = [left, up, corner].map(i16::from);
     let (to_left, to_up, to_corner) = ((b - c).abs(), (a - c).abs(), (a + b - 2 * c).abs());
@@ -89,7 +89,7 @@ mod tests {
         Dict::new(BTreeMap::from(entries))
     }
 
-    /// Each row as its differences of the kind that is asked for.
+    /// Encodes each row with the given predictor.
     fn packed(rows: &[Vec<u8>], kinds: &[u8], pixel_bytes: usize) -> Vec<u8> {
         let mut above = vec![0; rows[0].len()];
         let mut bytes = Vec::new();

@@ -1,34 +1,34 @@
-//! Glyphs that follow one another in a line, joined to runs of text with spaces between words.
+//! Joins consecutive glyphs to runs of text, with spaces between words.
 
 use super::accent;
 use super::matrix::Point;
 use crate::fault::{self, Unreadable};
 
-/// Runs of one page. Maps and drawings have the most.
+/// Maximum runs per page. Maps and drawings have the most.
 const RUNS_MAX: usize = 100_000;
-/// What is farther from the glyph before than this begins a word, in parts of the font's size.
-/// Spaces are a quarter of it, a little less in lines that are set tight.
+/// Gap that separates words, in font sizes. A space is about 0.25, slightly less in tightly set
+/// lines.
 pub(super) const WORD_GAP: f64 = 0.13;
-/// What is as far as this may be in another column or cell.
+/// Gap from which on text may be in another column or cell.
 pub(super) const CELL_GAP: f64 = 0.9;
-/// What begins this far before the end of the glyph before it does not follow it.
+/// Maximum overlap with the previous glyph for a continuation.
 const OVERLAP_MAX: f64 = 0.5;
-/// How far a glyph may be above or below the one that it follows.
+/// Maximum vertical offset from the previous glyph for a continuation.
 const SHIFT_MAX: f64 = 0.25;
-/// Accents are drawn over their letters, and higher over capitals.
+/// Overlap of accents with their letters; accents over capitals are drawn higher.
 const ACCENT_OVERLAP_MIN: f64 = 0.2;
 const ACCENT_OVERLAP_MAX: f64 = 0.9;
 const ACCENT_SHIFT_MAX: f64 = 0.45;
 
-/// A glyph as it stands on the page.
+/// A glyph with its position on the page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedGlyph<'a> {
     pub(super) text: &'a str,
-    /// Where it begins and ends on the line that it stands on.
+    /// Start and end on the baseline.
     pub(super) start: Point,
     pub(super) end: Point,
     pub(super) size: f64,
-    /// In degrees, against the clock.
+    /// In degrees, counter-clockwise.
     pub(super) angle: i32,
 }
 
@@ -36,17 +36,17 @@ pub(super) struct PlacedGlyph<'a> {
 pub(super) struct Run {
     pub(super) text: String,
     pub(super) start: Point,
-    /// Of the last glyph that can be seen.
+    /// End of the last visible glyph.
     pub(super) end: Point,
     pub(super) size: f64,
     pub(super) angle: i32,
 }
 
-/// The runs of one page, in the order in which they were drawn.
+/// The runs of one page, in drawing order.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
-    /// Behind the last glyph, seen or not.
+    /// The position after the last glyph, visible or not.
     pen: Point,
     text_bytes: usize,
 }
@@ -101,7 +101,7 @@ impl Runs {
     }
 }
 
-/// How far behind the pen the glyph stands, if it goes on where the run ends.
+/// The gap between pen and glyph, if the glyph continues the run.
 fn following(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<f64> {
     let (gap, shift) = step(run, pen, glyph)?;
     let shift_max = if accent::is_one(glyph.text) { ACCENT_SHIFT_MAX } else { SHIFT_MAX };
@@ -109,7 +109,7 @@ fn following(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<f64> {
     follows.then_some(gap)
 }
 
-/// Whether the glyph and the last one of the run may be a letter and its accent.
+/// True if the glyph and the run's last one may be a letter and its accent.
 fn is_over(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> bool {
     step(run, pen, glyph).is_some_and(|(gap, shift)| {
         let overlaps = -ACCENT_OVERLAP_MAX < gap && gap < -ACCENT_OVERLAP_MIN;
@@ -117,8 +117,8 @@ fn is_over(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> bool {
     })
 }
 
-/// From the pen to the glyph, along the line and across it, in parts of the size. None where
-/// another size or direction begins.
+/// Offset from the pen to the glyph, along and across the line, in font sizes. `None` if the
+/// direction differs, or the size by a factor of 1.7 or more.
 fn step(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<(f64, f64)> {
     let size = run.size.max(glyph.size);
     let is_alike = run.angle == glyph.angle && size < 1.7 * run.size.min(glyph.size);
@@ -129,9 +129,9 @@ fn step(run: &Run, pen: Point, glyph: &PlacedGlyph<'_>) -> Option<(f64, f64)> {
     Some(((next.x - pen.x) / size, (next.y - pen.y) / size))
 }
 
-/// A place as it is when the page is turned so that text at this angle stands upright.
+/// Rotates a point so that text at this angle becomes upright.
 pub(super) fn turned(point: Point, angle: i32) -> Point {
-    // Exact where it can be: nearly all text is upright.
+    // Exact for right angles, as nearly all text is upright.
     let (sine, cosine) = match angle {
         0 => (0.0, 1.0),
         90 => (1.0, 0.0),
@@ -148,7 +148,8 @@ fn push_space(text: &mut String) {
     }
 }
 
-/// Characters as they are typed: letters for ligatures, one kind of space, nothing invisible.
+/// Normalises characters: ligatures become letters, all spaces one kind, and invisible characters
+/// are dropped.
 fn push_text(text: &mut String, added: &str) {
     for character in added.chars() {
         match character {
@@ -158,7 +159,7 @@ fn push_text(text: &mut String, added: &str) {
             'ﬃ' => text.push_str("ffi"),
             'ﬄ' => text.push_str("ffl"),
             'ﬅ' | 'ﬆ' => text.push_str("st"),
-            // What Word calls the bullet of the font Symbol.
+            // Word's code for the bullet of the Symbol font.
             '\u{f0b7}' => text.push('•'),
             '\u{ad}' => text.push('-'),
             '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{feff}' => {}
@@ -173,7 +174,7 @@ fn push_text(text: &mut String, added: &str) {
 mod tests {
     use super::*;
 
-    /// Glyphs of size 10 that each take as much, at these places of one line.
+    /// Glyphs of size and width 10, at these positions of one line.
     #[track_caller]
     fn check(glyphs: &[(&str, f64)], expected: &[&str]) {
         let mut runs = Runs::default();

@@ -1,56 +1,56 @@
-//! Files that are encrypted and still open without a password: their author wanted to keep readers
-//! from copying or printing, and every viewer shows them. The standard security handler.
+//! The standard security handler, for encrypted files that open without a password: their author
+//! wanted to prevent copying or printing, and every viewer shows them.
 
 use super::cipher::{BLOCK_BYTES, decrypt_aes, md5, rc4};
 use super::object::Owner;
 use crate::fault::{self, Unreadable};
 
-/// What stands for a password that is empty.
+/// The padding that represents an empty password.
 const NO_PASSWORD: [u8; 32] = [
     0x28, 0xbf, 0x4e, 0x5e, 0x4e, 0x75, 0x8a, 0x41, 0x64, 0x00, 0x4e, 0x56, 0xff, 0xfa, 0x01, 0x08,
     0x2e, 0x2e, 0x00, 0xb6, 0xd0, 0x68, 0x3e, 0x80, 0x2f, 0x0c, 0xa9, 0xfe, 0x64, 0x53, 0x69, 0x7a,
 ];
-/// How often a key is digested again, from revision 3 on.
+/// Extra digest rounds of a key, from revision 3.
 const KEY_ROUNDS: usize = 50;
-/// How often the proof of a password is encrypted again, from revision 3 on.
+/// Extra encryption rounds of the password proof, from revision 3.
 const PROOF_ROUNDS: u8 = 19;
-/// Of a proof from revision 3 on; what follows it is arbitrary.
+/// Length of a proof from revision 3; the bytes after it are arbitrary.
 const PROOF_BYTES: usize = 16;
-/// What the keys of objects are longer than the file's, at most 16 bytes in all.
+/// Extra length of object keys over the file's key; at most 16 bytes in total.
 const OBJECT_KEY_BYTES: usize = 5;
-/// What makes the key of an object one for AES.
+/// Added to object keys for AES.
 const AES_SALT: &[u8] = b"sAlT";
 
-/// What the file says about its encryption.
+/// The parameters in the encryption dictionary.
 #[derive(Debug, Clone)]
 pub(super) struct Terms<'a> {
-    /// Of the handler: 2, 3 or 4.
+    /// Revision of the handler: 2, 3 or 4.
     pub(super) revision: usize,
     pub(super) key_bytes: usize,
-    /// The owner's password, encrypted with the user's; only the first 32 bytes count.
+    /// The owner's password, encrypted with the user's; only the first 32 bytes are used.
     pub(super) owner: &'a [u8],
-    /// By which it is seen whether a password is right.
+    /// Verifies a password.
     pub(super) proof: &'a [u8],
     pub(super) permissions: [u8; 4],
     pub(super) encrypts_metadata: bool,
-    /// The file's own name.
+    /// The file identifier.
     pub(super) id: &'a [u8],
 }
 
-/// How something is encrypted.
+/// Encryption methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Plain,
-    /// With a key for each object.
+    /// RC4 with a key per object.
     Rc4,
-    /// The same.
+    /// AES with a key per object.
     Aes,
-    /// With the file's own key, of 32 bytes.
+    /// AES with the file's 256-bit key.
     LongAes,
 }
 
 impl Method {
-    /// What decrypting so many bytes costs beside the beginning.
+    /// Cost of decrypting, in steps, besides the setup.
     pub(super) fn steps(self, bytes: usize) -> usize {
         match self {
             Method::Plain | Method::Rc4 => bytes,
@@ -64,7 +64,7 @@ impl Method {
 pub(super) struct Key(pub(super) Vec<u8>);
 
 impl Key {
-    /// The key that an empty password gives, if it is the right one.
+    /// Derives the key with an empty password; fails if it is wrong.
     pub(super) fn without_password(terms: &Terms<'_>) -> Result<Key, Unreadable> {
         let owner = terms.owner.get(..NO_PASSWORD.len()).ok_or(fault::DAMAGED)?;
         let metadata = 4 <= terms.revision && !terms.encrypts_metadata;
@@ -95,7 +95,7 @@ impl Key {
         terms.proof.get(..PROOF_BYTES) == Some(&proof[..])
     }
 
-    /// What stands in an object.
+    /// Decrypts data of an object.
     pub(super) fn decrypt(&self, method: Method, owner: Owner, bytes: &[u8]) -> Vec<u8> {
         match method {
             Method::Plain => bytes.to_vec(),
@@ -114,8 +114,7 @@ impl Key {
     }
 }
 
-/// The first block is arbitrary and begins the chain; the last byte says how many were added to
-/// fill the last block up.
+/// The first block is the initialisation vector; the last byte is the padding length.
 fn decrypt_padded(key: &[u8], bytes: &[u8]) -> Vec<u8> {
     let Some((first, rest)) = bytes.split_first_chunk() else { return Vec::new() };
     let mut decrypted = decrypt_aes(key, *first, rest);

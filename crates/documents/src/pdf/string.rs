@@ -1,4 +1,4 @@
-//! Texts that a PDF says outright, in UTF-16, UTF-8 or its own single bytes.
+//! Decodes text strings of a PDF: UTF-16, UTF-8 or PDFDocEncoding.
 
 pub(super) fn decode(bytes: &[u8]) -> String {
     match bytes {

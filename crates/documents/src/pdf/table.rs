@@ -1,4 +1,4 @@
-//! Where the objects of a PDF lie: its own tables, or what is found by looking through it.
+//! The locations of a PDF's objects, from its cross-reference tables or from a scan of the file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -8,11 +8,11 @@ use super::lexer::{Lexer, Token};
 use super::object::{Dict, Object, Stream};
 use crate::fault::{self, Unreadable};
 
-/// Files of 25 MB that are all text have fewer.
+/// Text-only files of 25 MB have fewer.
 const OBJECTS_MAX: usize = 500_000;
-/// Each time that a file is changed, a table is added at its end.
+/// Each incremental update appends a table.
 const TABLES_MAX: usize = 512;
-/// The end of the file, in which it says where its last table is.
+/// The end of the file, which contains the offset of the last table.
 const TAIL_BYTES: usize = 2048;
 
 #[derive(Debug, Clone, Default)]
@@ -28,12 +28,12 @@ pub(super) enum ObjectLocation {
         stream: u32,
         index: u32,
     },
-    /// Was removed. Older tables must not bring it back.
+    /// Deleted. Older tables must not restore it.
     Nowhere,
 }
 
 impl Table {
-    /// Newer tables are read first, and win.
+    /// Newer tables are read first and take precedence.
     fn add(&mut self, number: usize, place: ObjectLocation) -> Result<(), Unreadable> {
         let Ok(number) = u32::try_from(number) else { return Ok(()) };
         self.places.entry(number).or_insert(place);
@@ -45,7 +45,7 @@ impl Table {
     }
 }
 
-/// The tables as the file says where they are. None if one of them is broken.
+/// Reads the tables at the offsets in the file. `None` if one is broken.
 pub(super) fn read(file: &mut File<'_>) -> Result<Option<Table>, Unreadable> {
     let Some(start) = last_table(file.bytes()) else { return Ok(None) };
     let mut table = Table::default();
@@ -59,7 +59,7 @@ pub(super) fn read(file: &mut File<'_>) -> Result<Option<Table>, Unreadable> {
         if TABLES_MAX < seen.len() {
             return Ok(None);
         }
-        // Popped from the end: the table of streams that belongs to this one comes first.
+        // Popped from the end: the cross-reference stream of this table comes first.
         waiting.extend(trailer.raw("Prev").index());
         waiting.extend(trailer.raw("XRefStm").index());
         if !table.trailer.has("Root") {
@@ -87,7 +87,7 @@ fn section(file: &mut File<'_>, at: usize, table: &mut Table) -> Result<Option<D
     packed_section(file, &stream, table)
 }
 
-/// Lines of `offset generation n`, under the number of the first and their count.
+/// Lines of `offset generation n`, after the first number and the count.
 fn plain_section(lexer: &mut Lexer<'_>, table: &mut Table) -> Result<Option<Dict>, Unreadable> {
     loop {
         let first = match lexer.token() {
@@ -103,7 +103,7 @@ fn plain_section(lexer: &mut Lexer<'_>, table: &mut Table) -> Result<Option<Dict
             let place = match (lexer.token(), offset.map(u32::try_from)) {
                 (Some(Token::Word(b"n")), Some(Ok(offset))) => ObjectLocation::At(offset),
                 (Some(Token::Word(b"f")), _) => ObjectLocation::Nowhere,
-                // There are fewer than were announced.
+                // There are fewer entries than declared.
                 _ => {
                     lexer.move_to(before);
                     break;
@@ -150,7 +150,7 @@ fn packed_section(
     Ok(Some(dict.clone()))
 }
 
-/// Looks through the whole file for objects. Later ones are newer, and win.
+/// Scans the whole file for objects. Later ones are newer and take precedence.
 pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
     let bytes = file.bytes();
     file.effort.spend(bytes.len())?;
@@ -180,7 +180,7 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
         }
     }
     let trailer = last_trailer(file)?.or(last);
-    // What is packed may be encrypted, and only the trailer says how.
+    // Object streams may be encrypted, and only the trailer says how.
     if let Some(trailer) = &trailer {
         file.unlock(trailer)?;
     }
@@ -192,7 +192,7 @@ pub(super) fn rebuild(file: &mut File<'_>) -> Result<Table, Unreadable> {
     Ok(table)
 }
 
-/// The newest root of the file: the one that stands last.
+/// The newest catalogue: the last in the file.
 #[derive(Default)]
 struct Root {
     at: u32,
@@ -212,7 +212,7 @@ fn object_at(file: &mut File<'_>, at: u32) -> Result<Option<Object>, Unreadable>
     Ok(file.indirect(at)?.map(|(_, object)| object))
 }
 
-/// The last trailer that can be read. Files without a plain table have none.
+/// The last valid trailer. Files with only cross-reference streams have none.
 fn last_trailer(file: &mut File<'_>) -> Result<Option<Dict>, Unreadable> {
     let bytes = file.bytes();
     let mut last = None;
@@ -256,9 +256,9 @@ fn trailer_of(root: u32) -> Dict {
     Dict::new(BTreeMap::from([(Rc::from(b"Root".as_slice()), Object::Ref(root))]))
 }
 
-/// `12 0 ` before `obj`: the number, and where it begins.
+/// Parses `12 0 ` before `obj`: the number and its offset.
 fn header_before(bytes: &[u8], mark: usize) -> Option<(u32, u32)> {
-    /// The numbers and the spaces around them.
+    /// Enough for both numbers and the spaces around them.
     const HEADER_BYTES: usize = 32;
     let window = &bytes[mark.saturating_sub(HEADER_BYTES)..mark];
     let (rest, _) = number_before(window)?;
@@ -267,7 +267,7 @@ fn header_before(bytes: &[u8], mark: usize) -> Option<(u32, u32)> {
     Some((number, u32::try_from(at).ok()?))
 }
 
-/// A number at the end, and what stands before it.
+/// The number at the end, and the bytes before it.
 fn number_before(bytes: &[u8]) -> Option<(&[u8], u32)> {
     let bytes = bytes.trim_ascii_end();
     let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();

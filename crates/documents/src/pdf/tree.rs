@@ -1,4 +1,4 @@
-//! The pages of a PDF, in their order: the leaves of a tree.
+//! The pages of a PDF, in order: the leaves of the page tree.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use crate::fault::{self, Unreadable};
 
 /// More than the longest books have.
 const PAGES_MAX: usize = 10_000;
-/// Branches and leaves, and what is neither.
+/// Maximum nodes, including invalid ones.
 const NODES_MAX: usize = 100_000;
 const LEVELS_MAX: usize = 32;
 
@@ -21,7 +21,7 @@ pub(super) struct PageNode {
     pub(super) rotation: f64,
 }
 
-/// What a branch gives to its leaves.
+/// Attributes that a node passes to its children.
 #[derive(Debug, Clone, Default)]
 struct Inherited {
     resources: Dict,
@@ -34,7 +34,8 @@ struct Branch {
     inherited: Inherited,
 }
 
-/// The pages that were not come to yet. They are not kept: there may be many, and large ones.
+/// Iterator over the remaining pages. Pages are not collected, because there may be many large
+/// ones.
 pub(super) struct Pages {
     branches: Vec<Branch>,
     seen: HashSet<u32>,
@@ -60,7 +61,7 @@ impl Pages {
             if NODES_MAX < self.nodes {
                 return Err(fault::TOO_MANY_PAGES);
             }
-            // A page stands in the tree once. One that stands in itself would never end.
+            // Each node is visited once, which also ends cycles.
             let is_again = matches!(kid, Object::Ref(number) if !self.seen.insert(number));
             let inherited = branch_now.inherited.clone();
             let Some(dict) = file.resolve(&kid)?.dict().cloned().filter(|_| !is_again) else {

@@ -1,4 +1,4 @@
-//! What real programs write. `tests/golden/make.py` says how each file was made.
+//! Tests with files of real programs. `tests/golden/make.py` documents how each was made.
 
 use std::path::Path;
 

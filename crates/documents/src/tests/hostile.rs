@@ -1,4 +1,4 @@
-//! Files that are made to take more than they should.
+//! Tests with files that try to exhaust resources.
 
 use super::pack::{WORD_TYPES, book, fault_of, open_document, pack, text_of, word};
 use crate::{Budget, read};
@@ -123,7 +123,7 @@ fn pages_that_a_book_names_again_and_again_are_bounded() {
 #[test]
 fn encrypted_files_are_told_as_such() {
     const ENCRYPTED: &str = "It is encrypted; save it without a password or copy protection.";
-    // The bit that says so, in the entry and in the directory.
+    // The encryption flag, in the entry and in the directory.
     let mut locked = word("<document><p><t>a</t></p></document>");
     for (mark, offset) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
         let places: Vec<usize> =

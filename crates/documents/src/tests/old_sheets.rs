@@ -1,4 +1,4 @@
-//! Old workbooks that are broken, locked, or something else.
+//! Tests with old workbooks that are damaged, encrypted, or of another kind.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ const DAMAGED: &str = "It is damaged, or was cut short.";
 const OLD: &str =
     "It is of an old version of Office that is not read here; save it as DOCX, PPTX or XLSX.";
 const ENCRYPTED: &str = "It is encrypted; save it without a password or copy protection.";
-/// Where the first sector is, in which this workbook's records begin.
+/// Offset of the first sector, where this workbook's records begin.
 const RECORDS_AT: usize = 512;
 
 fn workbook() -> Vec<u8> {
@@ -22,7 +22,7 @@ fn wide(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// The workbook with another name in its directory.
+/// The workbook with another stream name in its directory.
 fn renamed(name: &str) -> Vec<u8> {
     let mut bytes = workbook();
     let old = wide("Workbook");

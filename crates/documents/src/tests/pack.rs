@@ -1,4 +1,4 @@
-//! Archives as a test wants them.
+//! Builds archives for tests.
 
 use std::io::{Cursor, Write};
 
@@ -7,7 +7,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::{Budget, Unreadable, read};
 
-/// An archive of parts, packed tightly.
+/// A compressed archive of parts.
 pub(super) fn pack(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
@@ -23,18 +23,18 @@ pub(super) const WORD_TYPES: (&str, &str) = (
     r#"<Types><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"#,
 );
 
-/// A document of Word with nothing but its main part.
+/// A Word document with only its main part.
 pub(super) fn word(document: &str) -> Vec<u8> {
     pack(&[WORD_TYPES, ("word/document.xml", document)])
 }
 
-/// An OpenDocument file with nothing but its content.
+/// An OpenDocument file with only its content.
 pub(super) fn open_document(kind: &str, content: &str) -> Vec<u8> {
     let media_type = format!("application/vnd.oasis.opendocument.{kind}");
     pack(&[("mimetype", &media_type), ("content.xml", content)])
 }
 
-/// A book of one page.
+/// A book with one page.
 pub(super) fn book(page: &str) -> Vec<u8> {
     pack(&[
         ("mimetype", "application/epub+zip"),
@@ -51,7 +51,7 @@ pub(super) fn text_of(bytes: &[u8]) -> Result<String, Unreadable> {
     read(bytes, &mut Budget::default())
 }
 
-/// What is said of bytes that give no text.
+/// The error message for bytes without text.
 #[track_caller]
 pub(super) fn fault_of(bytes: &[u8]) -> String {
     text_of(bytes).unwrap_err().to_string()

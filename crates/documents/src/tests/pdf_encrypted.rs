@@ -1,4 +1,5 @@
-//! PDF files that are encrypted. `tests/golden/make_pdf.py` says how the real ones were made.
+//! Tests with encrypted PDF files. `tests/golden/make_pdf.py` documents how the real ones were
+//! made.
 
 use super::golden::golden;
 use super::pack::{fault_of, text_of};
@@ -64,7 +65,7 @@ fn what_is_not_read_says_why() {
     }
 }
 
-/// Replaces a piece of a real file by another of the same length, so that its table still holds.
+/// Replaces a part of a real file by another of the same length, so that offsets stay valid.
 #[track_caller]
 fn changed(name: &str, from: &str, to: &str) -> Vec<u8> {
     let mut file = golden(name);
@@ -125,7 +126,7 @@ fn a_dictionary_that_is_wrong_is_told() {
     check("/U <", "/X <", PASSWORD);
 }
 
-/// A file of one page that says hello and is said to be encrypted like this, in object 6.
+/// A file with one page "hello" that declares this encryption dictionary, as object 6.
 fn said_to_be(encrypt: &str) -> Vec<u8> {
     let hello = stream("", b"BT /F 12 Tf 9 9 Td (hello) Tj ET");
     let file = paged(hello, HELVETICA, &[encrypt.into()]);
@@ -177,7 +178,7 @@ fn a_stream_may_say_itself_that_it_is_not_encrypted() {
         ("/Filter/Crypt/DecodeParms<</Name/Unheard>>", Err(NO_TEXT)),
         ("", Err(NO_TEXT)),
     ] {
-        // Added at the end and without a table, so that it is found by looking through the file.
+        // Appended without a table, so that it is found only by scanning the file.
         let whole = golden("qpdf-rc4-texts.pdf");
         let end = memchr::memmem::rfind(&whole, b"startxref").unwrap();
         let newer = [b"4 0 obj\n", &stream(filter, content)[..], b"\nendobj\n"].concat();

@@ -1,4 +1,4 @@
-//! Fonts, and how texts say where they stand.
+//! Tests of fonts and text positions.
 
 use super::pack::{fault_of, text_of};
 use super::pdf_pack::{HELVETICA, drawn, paged, stream};
@@ -110,7 +110,7 @@ fn what_draws_a_page_may_be_in_parts() {
 
 #[test]
 fn what_was_packed_as_differences_is_put_together() {
-    // Three rows of eight bytes: as they are, from the left, and from above.
+    // Three rows of eight bytes: unchanged, from the left, and from above.
     let rows = b"\x00BT /F 9 \x01T\x12\xba\x08\x39\xc8\x2b\x16\x02\xcc\xdf\x34\xf8\xbf\xf7\xcc\xb6";
     let entries = "/Filter/FlateDecode/DecodeParms<</Predictor 15/Columns 8>>";
     let file = paged(stream(entries, &super::pdf_pack::flate(rows)), HELVETICA, &[]);

@@ -1,4 +1,4 @@
-//! PDF files by real programs. `tests/golden/make_pdf.py` says how each was made.
+//! Tests with PDF files of real programs. `tests/golden/make_pdf.py` documents how each was made.
 
 use expect_test::{Expect, expect};
 
@@ -247,7 +247,7 @@ fn words_are_found_from_their_places() {
     );
 }
 
-/// However the same page is packed.
+/// The same page in different structures.
 const PACKED: [&str; 3] = ["qpdf-object-streams.pdf", "qpdf-linearized.pdf", "qpdf-turned.pdf"];
 
 #[test]

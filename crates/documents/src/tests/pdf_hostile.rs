@@ -1,4 +1,4 @@
-//! PDF files that are made to take more than they should.
+//! Tests with PDF files that try to exhaust resources.
 
 use super::pack::{fault_of, text_of};
 use super::pdf_pack::{HELVETICA, drawn, flate, paged, pdf, stream};
@@ -29,7 +29,7 @@ fn what_unpacks_to_much_more_is_not_unpacked_further() {
     check_content("/Filter/ASCII85Decode", &zeros, TOO_LARGE);
 }
 
-/// Each code stands for a byte more than the one before, until the table is full.
+/// Each code stands for one byte more than the previous one, until the table is full.
 fn lzw_bomb() -> Vec<u8> {
     let mut bits = Vec::new();
     for round in 0..32 {
@@ -75,7 +75,7 @@ fn what_stands_for_itself_stands_for_nothing() {
     check_loop("<</Length 4 0 R>>\nstream\n(x)\nendstream");
 }
 
-/// The content of the page, which is object 4.
+/// `content` is the page's content stream, object 4.
 #[track_caller]
 fn check_loop(content: &str) {
     assert_eq!(fault_of(&paged(content.into(), HELVETICA, &[])), NO_TEXT);
@@ -149,7 +149,7 @@ fn nesting_without_end_is_no_value() {
     }
 }
 
-/// Either is well, as long as it ends.
+/// Text or error are both fine, as long as it ends.
 fn fault_of_or_text(file: &[u8]) {
     drop(text_of(file));
 }

@@ -1,11 +1,11 @@
-//! PDF files as a test wants them.
+//! Builds PDF files for tests.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-/// Objects from number 1 on, of which the first is the root, with a table of their places.
+/// Objects from number 1, the first being the catalogue, with a cross-reference table.
 pub(super) fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut places = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn flate(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A file of one page. The content is object 4, the font `F` is object 5, and others follow.
+/// A file with one page. The content is object 4, the font `F` object 5; others follow.
 pub(super) fn paged(content: Vec<u8>, font: &str, others: &[Vec<u8>]) -> Vec<u8> {
     let page = "<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F 5 0 R>>\
         /XObject<</X 6 0 R/Y 7 0 R>>>>>>";
@@ -55,7 +55,7 @@ pub(super) fn paged(content: Vec<u8>, font: &str, others: &[Vec<u8>]) -> Vec<u8>
 pub(super) const HELVETICA: &str =
     "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
 
-/// A page on which this is drawn with Helvetica.
+/// A page with this content, using Helvetica.
 pub(super) fn drawn(content: &str) -> Vec<u8> {
     paged(stream("", content.as_bytes()), HELVETICA, &[])
 }

@@ -1,4 +1,4 @@
-//! Cells of workbooks.
+//! Tests of workbook cells.
 
 use super::pack::{fault_of, open_document, pack, text_of};
 

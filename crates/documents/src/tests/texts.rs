@@ -1,4 +1,4 @@
-//! Plain texts, and files that are something else than they seem.
+//! Tests of plain text, and of files with misleading content.
 
 use super::pack::{book, fault_of, open_document, pack, text_of, word};
 

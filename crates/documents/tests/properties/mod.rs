@@ -1,4 +1,4 @@
-//! What must hold whatever the bytes are. The fuzz targets and the test of their seeds share it.
+//! Properties that hold for any input. Shared by the fuzz targets and the test of their seeds.
 
 use std::io::{Cursor, Write};
 
@@ -6,10 +6,10 @@ use documents::{Budget, read};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Of the text of one request.
+/// The text limit of one request.
 const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Any bytes at all. Tells whether they have a text.
+/// Reads any bytes. Returns true if they contain text.
 pub(crate) fn document_file(bytes: &[u8]) -> bool {
     let mut budget = Budget::default();
     let first = read(bytes, &mut budget);
@@ -26,8 +26,8 @@ pub(crate) fn document_file(bytes: &[u8]) -> bool {
     first.is_ok()
 }
 
-/// The XML of a part, in an archive of the kind that the first byte picks: fuzzers do not find
-/// their way through checksums and compression.
+/// The XML of a part, in an archive whose kind the first byte selects: fuzzers do not get past
+/// checksums and compression.
 pub(crate) fn document_part(bytes: &[u8]) -> bool {
     let Some((kind, markup)) = bytes.split_first() else { return false };
     let (parts, name) = match kind % 5 {
@@ -49,7 +49,7 @@ pub(crate) fn document_part(bytes: &[u8]) -> bool {
     document_file(&archive)
 }
 
-/// A piece of a PDF, in a file of which the first byte says where it belongs.
+/// A piece of a PDF; the first byte selects its place in the file.
 pub(crate) fn document_pdf(bytes: &[u8]) -> bool {
     let Some((kind, piece)) = bytes.split_first() else { return false };
     let standard =

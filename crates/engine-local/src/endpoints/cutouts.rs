@@ -1,4 +1,4 @@
-//! `POST /v1/images/cutouts`: a picture without its background.
+//! `POST /v1/images/cutouts`: removes the background of an image.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `POST /v1/images/edits`: a picture is changed, and comes back in base64. One kind of model takes
-//! out what a mask shows and reads no words; the other draws the whole picture anew from words.
+//! `POST /v1/images/edits`: edits an image and returns it in base64. One kind of model erases the
+//! masked area and takes no prompt; the other redraws the whole image from a prompt.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ async fn erase(
         return Err(Refusal::failed("The model is of another kind."));
     };
     work(turn, move |is_wanted| {
-        // The mask first: only its holes are kept while the picture is opened.
+        // The mask first: only its holes are kept while the image is decoded.
         let mask = mask.map(|it| opened("mask", &it, PIXELS_MAX).map(|it| Holes::of(&it)));
         let holes = mask.transpose()?;
         let picture = opened("image", &file, PIXELS_MAX)?;

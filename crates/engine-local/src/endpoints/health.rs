@@ -1,4 +1,4 @@
-//! `GET /health`: whether the engine answers, and which models it has in which state.
+//! `GET /health`: the models with their states, and the GPUs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::registry::{ModelStatus, Registry};
 
 pub(crate) async fn show(State(registry): State<Arc<Registry>>) -> Json<Value> {
     let models: Value = registry.statuses().into_iter().map(model).collect();
-    // It waits for the driver.
+    // On a blocking thread, because it waits for the driver.
     let gpus = tokio::task::spawn_blocking(gpus).await.unwrap_or_default();
     Json(json!({"status": "ok", "models": models, "gpus": gpus}))
 }
@@ -27,7 +27,7 @@ fn model(status: ModelStatus) -> Value {
     })
 }
 
-/// Nothing before the first text model: only its library knows.
+/// Empty before the first text model is loaded: only its library knows the GPUs.
 fn gpus() -> Value {
     let gpus = Library::loaded().map(Library::gpus).unwrap_or_default();
     let gpu = |gpu: Gpu| {

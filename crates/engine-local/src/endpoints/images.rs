@@ -1,7 +1,7 @@
-//! `POST /v1/images/generations`: one picture, as a PNG in base64.
+//! `POST /v1/images/generations`: one image, as a PNG in base64.
 //!
-//! The model draws squares of 256 pixels. What is asked for in another form is cut out of the middle
-//! of one, and the compact upscaler brings it to its size.
+//! The model draws squares of 256 pixels. Other aspect ratios are cropped from the middle of a
+//! square, and the compact upscaler scales the result to the requested size.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 use crate::style::with_style;
 
-/// Its weights are in the program, as those of the picture model are.
+/// Its weights are embedded in the binary, as those of the image model are.
 const UPSCALER: &str = "upscale-esrgan-compact";
 
 #[derive(Debug, Deserialize)]
@@ -52,7 +52,7 @@ pub(crate) async fn create(
     let size = size(body.size.as_deref())?;
     let waiting = Waiting::default();
     let is_wanted = waiting.watch();
-    // The painter is given back before the upscaler is loaded, which may need its memory.
+    // The painter is released before the upscaler is loaded, which may need its memory.
     let painted = tokio::task::spawn_blocking(move || paint(&painter, &body, is_wanted)).await;
     let rgb = painted.map_err(|error| Refusal::failed(error.to_string()))?.map_err(refusal)?;
     drop(waiting);
@@ -60,7 +60,7 @@ pub(crate) async fn create(
     Ok(Json(json!({"data": [{"b64_json": STANDARD.encode(file.bytes)}]})))
 }
 
-/// The drawn square as a file of exactly this size, enlarged by the upscaler where it is too small.
+/// Encodes the drawn square at exactly this size, with the upscaler if it is too small.
 async fn sized(
     registry: &Arc<Registry>,
     rgb: &[u8],
@@ -101,7 +101,7 @@ fn paint(
     painter.paint(&wish, is_wanted)
 }
 
-/// Width and height of the result, smaller where they go beyond what the upscaler makes.
+/// Width and height of the result, reduced to the upscaler's maximum.
 fn size(text: Option<&str>) -> Result<(usize, usize), Refusal> {
     let Some(text) = text.filter(|it| *it != "auto") else {
         return Ok((PIXELS_SIDE, PIXELS_SIDE));
@@ -121,7 +121,7 @@ fn size(text: Option<&str>) -> Result<(usize, usize), Refusal> {
     Ok((shrunk(width), shrunk(height)))
 }
 
-/// Width and height of the largest part of the square that has the form of these sides.
+/// Width and height of the largest part of the square with this aspect ratio.
 fn form((width, height): (usize, usize)) -> (usize, usize) {
     let longer = width.max(height);
     let shrunk = |side: usize| (PIXELS_SIDE * side).div_ceil(longer).clamp(1, PIXELS_SIDE);
@@ -133,7 +133,7 @@ fn number(text: &str) -> Option<usize> {
     text.parse().ok().filter(|it| (1..=SIDE_MAX).contains(it))
 }
 
-/// The middle of the square, of these sides.
+/// Crops the middle of the square to these sides.
 fn middle(rgb: &[u8], (width, height): (usize, usize)) -> Result<Picture, Refusal> {
     let (left, top) = ((PIXELS_SIDE - width) / 2, (PIXELS_SIDE - height) / 2);
     let rows = (top..top + height).flat_map(|row| {

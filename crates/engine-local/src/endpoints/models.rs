@@ -1,4 +1,4 @@
-//! `GET /v1/models`: what could be asked.
+//! `GET /v1/models`: the available models.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The middle of a picture in the form that is wanted.
+//! Crops an image to an aspect ratio, centred.
 
 use engine_onnx::tools::Picture;
 use image::imageops::{self, FilterType};
@@ -6,8 +6,8 @@ use image::{Rgb, RgbImage, Rgba, RgbaImage};
 
 use crate::refusal::Refusal;
 
-/// The middle of the picture in the form of `form`, on white, with the pixels of `size`. What does
-/// not fit is cut off at the sides.
+/// Crops the image to the aspect ratio of `form`, centred, flattens it on white, and scales it to
+/// `size`.
 pub(super) fn cut_to(
     picture: Picture,
     form: (u32, u32),
@@ -19,7 +19,7 @@ pub(super) fn cut_to(
     let whole = RgbaImage::from_raw(whole_size.0, whole_size.1, picture.into_rgba());
     let whole = whole.ok_or_else(|| Refusal::failed("A picture has no pixels."))?;
     let cut = imageops::crop_imm(&whole, left, top, cut_width, cut_height);
-    // Unlike a resize this needs no memory that grows with the picture.
+    // Unlike a resize, this needs no memory that grows with the image.
     let mut sized = imageops::thumbnail(&*cut, cut_width.min(width), cut_height.min(height));
     drop(whole);
     if sized.dimensions() != (width, height) {
@@ -41,7 +41,7 @@ pub(super) fn side(pixels: usize) -> u32 {
     u32::try_from(pixels).unwrap_or(u32::MAX)
 }
 
-/// Width and height of the largest part that has the form of `size`.
+/// Width and height of the largest part with the aspect ratio of `size`.
 fn part((width, height): (u32, u32), size: (u32, u32)) -> (u32, u32) {
     let (wide, high) = (u64::from(size.0), u64::from(size.1));
     let scaled = |length: u32, by: u64, of: u64| {

@@ -1,5 +1,5 @@
-//! Pictures as the gateway writes them, PNG or JPEG of eight bits in sRGB and the right way up, and
-//! what goes back to it.
+//! Decodes images as the gateway encodes them (PNG or JPEG, 8 bits, sRGB, upright) and encodes the
+//! results.
 
 use std::io::Cursor;
 
@@ -11,13 +11,14 @@ use image::{
     guess_format,
 };
 
-/// Of a PNG: the gateway reads answers of at most 64 MiB, of which base64 takes a quarter.
+/// Maximum size of a PNG: the gateway accepts responses of 64 MiB, of which base64 overhead takes a
+/// quarter.
 const PLAIN_BYTES_MAX: usize = 47 << 20;
-/// In percent, as the gateway's own for engines.
+/// In percent, the same as the gateway uses for engines.
 const JPEG_QUALITY: u8 = 95;
 const COLOURS: usize = 3;
 
-/// Why a file is no picture, in words for its sender.
+/// Decoding errors, with messages for the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     #[error("It is no PNG and no JPEG.")]
@@ -28,7 +29,7 @@ pub(super) enum Unreadable {
     TooLarge { width: u32, height: u32, most: u64 },
 }
 
-/// Why there is no file of a picture.
+/// Encoding errors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unwritable {
     #[error("With its transparency it takes more than {0} bytes. Send a smaller picture.")]
@@ -37,13 +38,13 @@ pub(super) enum Unwritable {
     Failed(String),
 }
 
-/// A file that was written.
+/// An encoded image.
 pub(super) struct PictureFile {
     pub(super) bytes: Vec<u8>,
     pub(super) mime: &'static str,
 }
 
-/// The pixels of a file, of at most so many.
+/// Decodes a file of at most `pixels_max` pixels.
 pub(super) fn read(file: &[u8], pixels_max: u64) -> Result<Picture, Unreadable> {
     let corrupted = |_| Unreadable::Corrupted;
     match guess_format(file) {
@@ -59,7 +60,7 @@ pub(super) fn read(file: &[u8], pixels_max: u64) -> Result<Picture, Unreadable> 
     }
 }
 
-/// Only the head has been read so far.
+/// Only the header has been read so far.
 fn decoded(mut decoder: impl ImageDecoder, most: u64) -> Result<Picture, Unreadable> {
     let (width, height) = decoder.dimensions();
     if most < u64::from(width) * u64::from(height) {
@@ -71,15 +72,15 @@ fn decoded(mut decoder: impl ImageDecoder, most: u64) -> Result<Picture, Unreada
     Picture::new(width as usize, height as usize, rgba).ok_or(Unreadable::Corrupted)
 }
 
-/// What a decoder may set aside: the pixels, and as much again for what it works with.
+/// Memory limit of a decoder: the pixels, plus the same amount of working memory.
 fn limits(pixels_max: u64) -> Limits {
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(pixels_max.saturating_mul(2 * CHANNELS as u64));
     limits
 }
 
-/// Writes a PNG, which has no transparency where the picture has none. Where that takes too many
-/// bytes to be sent, an opaque picture becomes a fine JPEG.
+/// Encodes a PNG, without an alpha channel if the image is opaque. If that is too large to send, an
+/// opaque image becomes a high-quality JPEG.
 pub(super) fn write(picture: Picture) -> Result<PictureFile, Unwritable> {
     write_within(picture, PLAIN_BYTES_MAX)
 }
@@ -116,7 +117,7 @@ fn write_within(picture: Picture, bytes_max: usize) -> Result<PictureFile, Unwri
     Ok(PictureFile { bytes, mime: "image/jpeg" })
 }
 
-/// Moves the colours together, in the memory that they have.
+/// Removes the alpha bytes in place.
 fn drop_opacity(samples: &mut Vec<u8>) {
     let count = samples.len() / CHANNELS;
     for pixel in 0..count {

@@ -1,4 +1,4 @@
-//! What the picture tools are sent, a form with pictures, and how they work on it.
+//! The form that the image endpoints receive, and the execution of their work.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::waiting::Waiting;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 
-/// As many as the gateway lets through.
+/// The gateway's maximum.
 pub(super) const PIXELS_MAX: u64 = 33_177_600;
 
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl PictureForm {
         Ok(form)
     }
 
-    /// The only picture of the form.
+    /// The only image of the form.
     pub(super) fn picture(&mut self) -> Result<Bytes, Refusal> {
         match (self.pictures.pop(), self.pictures.is_empty()) {
             (Some(only), true) => Ok(only),
@@ -60,8 +60,8 @@ impl PictureForm {
     }
 }
 
-/// Held while a large picture is read and worked on: it takes much memory, and the network every
-/// core. Whoever waits for it has sent nothing yet but the head of the request.
+/// Permit held while a large image is decoded and processed, which takes much memory and all cores.
+/// Waiting requests have sent only their headers, so they hold no image in memory.
 pub(super) struct PictureTurn {
     _permit: OwnedSemaphorePermit,
 }
@@ -74,7 +74,7 @@ impl PictureTurn {
     }
 }
 
-/// Does the work and writes the picture.
+/// Runs the work and encodes the image.
 pub(super) async fn work(
     turn: PictureTurn,
     work: impl FnOnce(&dyn Fn() -> bool) -> Result<Picture, Refusal> + Send + 'static,
@@ -82,7 +82,8 @@ pub(super) async fn work(
     let waiting = Waiting::default();
     let is_wanted = waiting.watch();
     let worked = tokio::task::spawn_blocking(move || {
-        // Also when nobody waits any more: until then it takes its memory.
+        // Held until the work ends, even if the caller has disconnected, because its memory is in
+        // use until then.
         let _turn = turn;
         let made = work(&is_wanted)?;
         picture_file::write(made).map_err(|error| match error {
@@ -95,7 +96,7 @@ pub(super) async fn work(
     worked
 }
 
-/// The pixels of a file, of at most so many.
+/// Decodes a file of at most `pixels_max` pixels.
 pub(super) fn opened(
     field: &'static str,
     file: &[u8],

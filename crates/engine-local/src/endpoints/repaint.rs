@@ -1,5 +1,5 @@
-//! A picture drawn anew as a text says. Its latent is made unclear and cleared towards the text, so
-//! that colours and large forms stay.
+//! Redraws an image according to a prompt. Noise is added to its latent, which is then denoised
+//! towards the prompt, so that colours and large shapes stay.
 
 use engine_onnx::pictor::{GUIDANCE_DEFAULT, PIXELS_SIDE, Painter, STEPS_DEFAULT, Start, Wish};
 use engine_onnx::tools::Picture;
@@ -12,15 +12,14 @@ use super::picture_form::PIXELS_MAX;
 use crate::refusal::Refusal;
 use crate::style::with_style;
 
-/// From 0, which keeps the picture, to 1, which forgets it. Below, words change little; above, the
-/// picture is not recognised.
+/// From 0 (keeps the image) to 1 (discards it). With less, prompts change little; with more, the
+/// image is no longer recognisable.
 const STRENGTH: f32 = 0.7;
 const SIDE: u32 = PIXELS_SIDE as u32;
-/// Of the result. More would show nothing more, and take memory.
+/// Maximum side of the result. More would add no detail and take memory.
 const SIDE_MAX: u32 = 2048;
 
-/// Width and height of the result: as asked, or those of the picture, and smaller where they go
-/// beyond [`SIDE_MAX`].
+/// Width and height of the result: as requested, or those of the image; reduced to [`SIDE_MAX`].
 pub(super) fn size(asked: Option<&str>, picture: &Picture) -> Result<(u32, u32), Refusal> {
     let Some(asked) = asked.filter(|it| *it != "auto") else {
         return Ok(bounded((side(picture.width()), side(picture.height()))));
@@ -42,7 +41,7 @@ fn bounded((width, height): (u32, u32)) -> (u32, u32) {
     (width.min(shrunk(width) as u32).max(1), height.min(shrunk(height) as u32).max(1))
 }
 
-/// The picture has the form of `size` afterwards: what does not fit is cut off at its sides.
+/// Redraws the image with the aspect ratio of `size`; the excess at the sides is cropped.
 pub(super) fn repaint(
     painter: &Painter,
     picture: Picture,

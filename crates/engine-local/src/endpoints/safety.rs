@@ -1,4 +1,4 @@
-//! `POST /v1/images/safety`: how likely a picture is for adults, from 0 to 1.
+//! `POST /v1/images/safety`: the probability, from 0 to 1, that an image has adult content.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use super::picture_form::{PictureForm, opened, refusal};
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 
-/// The gateway sends all that the network sees, and no more, so that judging takes no turn.
+/// The gateway sends images at the size that the network uses, so that classification needs no
+/// [`PictureTurn`](super::picture_form::PictureTurn).
 const JUDGED_PIXELS_MAX: u64 = 1 << 16;
 
 pub(crate) async fn judge(

@@ -1,4 +1,4 @@
-//! `POST /v1/audio/speech`: sound that is sent as it is spoken.
+//! `POST /v1/audio/speech`: streams audio while it is synthesized.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::read_json;
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 
-/// Pieces of sound that wait for a slow listener; the voice waits with them.
+/// Audio chunks buffered for a slow client; synthesis pauses when the buffer is full.
 const PIECES_AHEAD: usize = 4;
 
 #[derive(Debug, Deserialize)]
@@ -29,7 +29,7 @@ struct SpeechBody {
     speed: Option<f32>,
 }
 
-/// What is sent, or why there is nothing more.
+/// An audio chunk, or the error that ended the stream.
 type Piece = Result<Bytes, Refusal>;
 
 pub(crate) async fn create(
@@ -46,7 +46,7 @@ pub(crate) async fn create(
     let mut listener = Listener { pieces, cancel: Arc::new(cancel) };
     let voice = Voice { speaker, cancel: Arc::clone(&listener.cancel), heard_by: sender };
     tokio::task::spawn_blocking(move || voice.speak(&body, format));
-    // The status is only known when there is sound.
+    // The status is known only with the first audio chunk.
     let first = listener.pieces.recv().await;
     let first = first.unwrap_or_else(|| Err(Refusal::failed("It said nothing.")))?;
     let mut response = Body::from_stream(sound(first, listener)).into_response();
@@ -63,7 +63,7 @@ fn format(name: Option<&str>) -> Result<Format, Refusal> {
     })
 }
 
-/// A stream that breaks off without its end tells its reader that something failed.
+/// On a failure the body ends without its final chunk, so that the client detects it.
 fn sound(
     first: Bytes,
     listener: Listener,
@@ -75,7 +75,7 @@ fn sound(
     futures_util::StreamExt::chain(stream::iter([Ok(first)]), rest)
 }
 
-/// Whoever wants the sound. When it goes away the voice stops, also in the midst of a piece.
+/// The receiving side. Dropping it cancels the synthesis, also within a chunk.
 struct Listener {
     pieces: Receiver<Piece>,
     cancel: Arc<Cancel>,
@@ -87,7 +87,7 @@ impl Drop for Listener {
     }
 }
 
-/// What speaks, and to whom.
+/// The synthesizing side.
 struct Voice {
     speaker: Arc<Speaker>,
     cancel: Arc<Cancel>,
@@ -95,10 +95,10 @@ struct Voice {
 }
 
 impl Voice {
-    /// Speaks until it is done or nobody listens.
+    /// Synthesizes until done or cancelled.
     fn speak(self, body: &SpeechBody, format: Format) {
         if let Err(refusal) = self.say(body, format) {
-            // Whoever has gone does not need to know.
+            // Fails only if the client has disconnected.
             let _ = self.heard_by.blocking_send(Err(refusal));
         }
     }
@@ -130,7 +130,7 @@ impl Voice {
     }
 }
 
-/// The one that the specification names, where the model has it.
+/// The default voice of the specification, if the model has it.
 fn default_voice(speaker: &Speaker) -> Result<&str, Refusal> {
     let voices = speaker.voices();
     let named = voices.iter().find(|voice| voice.name == "af_sky").or(voices.first());

@@ -1,4 +1,4 @@
-//! `POST /v1/audio/transcriptions`: a sound file in a form, and what is said in it.
+//! `POST /v1/audio/transcriptions`: transcribes an audio file sent in a form.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::server::BODY_BYTES_MAX;
 /// Four hours. The gateway has its own, lower limit.
 const SOUND_SECONDS_MAX: u32 = 4 * 3600;
 const CHANNELS_MAX: usize = 8;
-/// As OpenAI has it.
+/// The range of OpenAI's API.
 const TEMPERATURES: std::ops::RangeInclusive<f32> = 0.0..=1.0;
 
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ pub(crate) async fn create(
         return Err(Refusal::failed("The model is of another kind."));
     };
     let options = options(&form, &model)?;
-    // Set when the caller goes away and this future is dropped.
+    // Set when the caller disconnects and this future is dropped.
     let gone = Gone(Arc::new(AtomicBool::new(false)));
     let cancelled = Arc::clone(&gone.0);
     let heard = tokio::task::spawn_blocking(move || listen(&model, &file, &options, &cancelled));
@@ -98,8 +98,8 @@ fn temperature(text: &str) -> Result<f32, Refusal> {
     })
 }
 
-/// Who wants words and nothing else is refused by a model that cannot tell them; who wants all
-/// times there are gets those.
+/// Rejects a request for word timestamps only, if the model cannot provide them. A request for both
+/// words and segments then gets segments.
 fn options(form: &Form, model: &Transcriber) -> Result<Options, Refusal> {
     if form.wants_words && !form.wants_segments && !model.knows_words() {
         return Err(Refusal::invalid(

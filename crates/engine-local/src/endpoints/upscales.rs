@@ -1,4 +1,4 @@
-//! `POST /v1/images/upscales`: a picture at a larger size.
+//! `POST /v1/images/upscales`: enlarges an image.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::picture_form::{PIXELS_MAX, PictureForm, PictureTurn, opened, refusal,
 use crate::refusal::Refusal;
 use crate::registry::{Model, ModelKind, Registry};
 
-/// Of the enlarged picture, as in the specification.
+/// Maximum of the enlarged image, from the specification.
 pub(super) const ENLARGED_PIXELS_MAX: usize = 16_777_216;
 
 pub(crate) async fn create(

@@ -1,4 +1,4 @@
-//! `/v1/videos`: a video is ordered under a name of the caller's, asked about, fetched or cancelled.
+//! `/v1/videos`: submits, polls, downloads and cancels videos under ids of the caller's choice.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const NAME_BYTES_MAX: usize = 128;
 
 #[derive(Debug, Deserialize)]
 struct VideoBody {
-    /// The same name is the same video, however often it is ordered.
+    /// Idempotency key: the same id is the same video.
     id: String,
     model: String,
     prompt: String,
@@ -36,7 +36,7 @@ struct VideoBody {
     height: usize,
     #[serde(default)]
     seed: u64,
-    /// A PNG or a JPEG to start from, in base64 or as a data URL.
+    /// The first frame as PNG or JPEG, in base64 or as a data URL.
     image: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl VideoBody {
     }
 }
 
-/// The picture to start from, in the size of the frames. Of the file nothing is kept.
+/// Decodes the first frame and crops it to the frame size. The file itself is not kept.
 async fn start(videos: &Videos, image: String, size: (u32, u32)) -> Result<RgbImage, Refusal> {
     let turn = PictureTurn::take(videos.registry()).await?;
     let work = move || {

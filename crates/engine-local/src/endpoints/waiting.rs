@@ -1,16 +1,16 @@
-//! Whoever waits for a picture. When it goes away the work stops at its next step.
+//! Cancels image work at its next step when the caller disconnects.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Dropped with the future of the request.
+/// Dropped with the request's future.
 #[derive(Debug)]
 pub(super) struct Waiting {
     is_wanted: Arc<AtomicBool>,
 }
 
 impl Waiting {
-    /// What tells the work whether anybody still waits.
+    /// Returns a function that is true until the request's future is dropped.
     pub(super) fn watch(&self) -> impl Fn() -> bool + Send + 'static {
         let is_wanted = Arc::clone(&self.is_wanted);
         move || is_wanted.load(Ordering::Acquire)

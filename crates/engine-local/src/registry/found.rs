@@ -1,4 +1,4 @@
-//! Which models are there: those of the manifest whose files are fetched, and any GGUF file.
+//! Finds the available models: downloaded entries of the manifest, and any GGUF file.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(crate) enum ModelKind {
     Safety,
 }
 
-/// The entry whose weights also make videos and edits.
+/// The manifest id whose weights also make videos and edits.
 const PAINTER: &str = "pictor-icons";
 
 /// A model on disk.
@@ -34,7 +34,7 @@ pub(crate) struct FoundModel {
 }
 
 impl FoundModel {
-    /// Videos and edits are made with the picture model, which is loaded once for all of them.
+    /// Replaces video and edit models by the image model, which is loaded once for all of them.
     pub(crate) fn into_loadable(self) -> FoundModel {
         match self.kind {
             ModelKind::Video | ModelKind::Edit => {
@@ -46,7 +46,7 @@ impl FoundModel {
 }
 
 impl ModelKind {
-    /// As the catalogue names it.
+    /// The name of the kind in the catalogue.
     pub(crate) fn word(self) -> &'static str {
         match self {
             ModelKind::Text => "text",
@@ -81,7 +81,7 @@ impl ModelKind {
     }
 }
 
-/// An id of the manifest, the stem of a GGUF file in the folder, or the path of one.
+/// Finds a model by manifest id, by the stem of a GGUF file in the folder, or by the path of one.
 pub(crate) fn find(models_dir: &Path, id: &str) -> Result<FoundModel, Refusal> {
     if let Some(gguf) = gguf_in(models_dir, id).or_else(|| gguf_at(id)) {
         return Ok(FoundModel { id: id.to_owned(), kind: ModelKind::Text, path: gguf });
@@ -104,7 +104,7 @@ pub(crate) fn find(models_dir: &Path, id: &str) -> Result<FoundModel, Refusal> {
     Ok(FoundModel { id: id.to_owned(), kind, path })
 }
 
-/// Every model that could be loaded now.
+/// All models that can be loaded now.
 pub(crate) fn all(models_dir: &Path) -> Vec<(String, ModelKind)> {
     let fetched = manifest().models().filter(|it| weights::installed(models_dir, &it.id).is_ok());
     let mut models: Vec<(String, ModelKind)> =
@@ -116,7 +116,7 @@ pub(crate) fn all(models_dir: &Path) -> Vec<(String, ModelKind)> {
 }
 
 fn gguf_in(models_dir: &Path, id: &str) -> Option<PathBuf> {
-    // A name with folders in it would leave the directory.
+    // An id with path separators could leave the directory.
     let is_plain = !id.is_empty() && !id.contains(['/', '\\', '\0']);
     let path = models_dir.join(format!("{id}.{}", gguf::EXTENSION));
     (is_plain && path.is_file()).then_some(path)

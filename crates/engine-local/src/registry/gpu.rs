@@ -1,25 +1,25 @@
-//! How much of a text model is computed on GPUs: as many layers as their free memory takes.
+//! Decides how many layers of a text model run on GPUs: as many as fit into their free memory.
 
 use engine_text::Gpu;
 
 use super::Limits;
 
-/// Left free on each GPU: what a batch is computed in, and what other programs may want.
+/// Kept free on each GPU for compute buffers and other programs.
 const SPARE_BYTES: u64 = 1 << 30;
-/// Answers that a model writes side by side when all of it is on GPUs.
+/// Concurrent completions of a model that is entirely on GPUs.
 const PARALLEL: u32 = 16;
-/// Of what is free on the GPUs, the part that one model's prompt cache may take.
+/// Divisor: the prompt cache of one model may take this fraction of the free GPU memory.
 const CACHE_SHARE: u64 = 4;
 
-/// What is known about a model before it is loaded.
+/// The size of a model, known before it is loaded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) bytes: u64,
-    /// With what comes after the last layer, which counts as one.
+    /// Including the output layer, which counts as one.
     pub(super) layers: u32,
 }
 
-/// How a model is loaded.
+/// The distribution of a model over GPUs and CPU, with its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placement {
     pub(super) gpu_layers: u32,
@@ -33,7 +33,7 @@ impl Placement {
         Placement { gpu_layers: 0, parallel, cache_bytes_max }
     }
 
-    /// `asked` is what the operator says instead of what would fit.
+    /// `asked` is the operator's number of layers, which overrides the number that fits.
     pub(super) fn on(gpus: &[Gpu], size: Size, asked: Option<u32>, limits: &Limits) -> Placement {
         let processor = Placement::on_processor(limits);
         let free: u64 = gpus.iter().map(|gpu| gpu.free_bytes.saturating_sub(SPARE_BYTES)).sum();
@@ -50,7 +50,7 @@ impl Placement {
         Placement { gpu_layers, parallel: PARALLEL, cache_bytes_max }
     }
 
-    /// After a try that failed: a quarter of the model fewer.
+    /// After a failed load: moves a quarter of the layers off the GPUs.
     pub(super) fn with_fewer(self, size: Size, limits: &Limits) -> Placement {
         let fewer = self.gpu_layers.saturating_sub((size.layers / 4).max(1));
         Placement { gpu_layers: fewer, ..Placement::on_processor(limits) }

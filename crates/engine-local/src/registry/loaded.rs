@@ -1,4 +1,4 @@
-//! A model in memory, of whichever kind.
+//! A model in memory, of any kind.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use weights::Missing;
 use super::{FoundModel, Limits, LoadSettings, ModelKind, text};
 use crate::refusal::Refusal;
 
-/// The entry of the manifest with the library that runs ONNX graphs.
+/// The manifest id of the ONNX Runtime library.
 const ONNX_LIBRARY: &str = "onnxruntime";
-/// The entry whose files every voice needs to read English.
+/// The manifest id whose files all voices need to read English.
 const LANGUAGE: &str = "tts-hibari";
-/// The entry whose model reads the prompts of pictures.
+/// The manifest id of the text encoder for image prompts.
 const PROMPTS: &str = "all-minilm-l6-v2";
 
-/// Cheap to clone; the last clone gives the memory back.
+/// Cheap to clone; dropping the last clone frees the memory.
 #[derive(Clone)]
 pub(crate) struct Loaded {
     pub(crate) model: Model,
-    /// Of the machine's own memory.
+    /// Bytes of main memory.
     pub(super) memory_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ impl Loaded {
         self.memory_bytes
     }
 
-    /// How many of its layers are computed on GPUs, of how many; none on the processor alone.
+    /// Layers on GPUs and total layers; `None` if all run on the CPU.
     pub(crate) fn gpu_layers(&self) -> Option<(u32, u32)> {
         match &self.model {
             Model::Text(model) if 0 < model.gpu_layers().0 => Some(model.gpu_layers()),
@@ -65,7 +65,7 @@ impl Loaded {
         }
     }
 
-    /// Whether nobody but the registry holds it.
+    /// True if only the registry holds the model.
     pub(crate) fn is_unused(&self) -> bool {
         let holders = match &self.model {
             Model::Text(model) => Arc::strong_count(model),
@@ -82,25 +82,25 @@ impl Loaded {
     }
 }
 
-/// Makes room for models by unloading others that nobody uses.
+/// Frees memory by unloading unused models.
 pub(crate) trait Room {
-    /// Of the machine's memory. Asked before it is taken.
+    /// Frees main memory for `bytes`, before they are allocated.
     fn make(&self, bytes: u64) -> Result<(), Refusal>;
-    /// On the GPUs: gives back what one model has there. False if there is none to give up.
+    /// Frees the GPU memory of one model. False if no model can be unloaded.
     fn make_on_gpus(&self) -> bool;
 }
 
-/// A model that is to be loaded.
+/// The parameters of one attempt to load a model.
 pub(crate) struct Attempt<'a, R> {
     pub(crate) found: &'a FoundModel,
     pub(crate) settings: &'a LoadSettings,
     pub(crate) limits: &'a Limits,
     pub(crate) room: &'a R,
-    /// The last one ended the process.
+    /// Set if the previous attempt killed the process.
     pub(crate) ended_before: bool,
 }
 
-/// Reads a model from disk.
+/// Loads a model from disk.
 pub(crate) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> {
     let Attempt { found, settings, limits, room, .. } = *attempt;
     if found.kind == ModelKind::Text {
@@ -163,24 +163,24 @@ fn load_graph(found: &FoundModel, runtime: &Runtime, models_dir: &Path) -> Resul
     }
 }
 
-/// The most that a graph takes, which is while it is loaded or first used: a multiple of its files,
-/// and what it computes with, of which ONNX Runtime and its arena are a part. Measured as the growth
-/// of the process (the test `no_model_takes_more_than_it_says`): MiniLM 473 MB, Hibari 120, Kokoro
-/// 1,281, Moonshine tiny 226, Whisper tiny 604; with the largest picture U²-Net 624, MI-GAN 825.
+/// The peak memory of a graph while it is loaded or first used: a multiple of its files plus
+/// working memory, which includes ONNX Runtime and its arena. Measured as the growth of the process
+/// (test `no_model_takes_more_than_it_says`): MiniLM 473 MB, Hibari 120, Kokoro 1,281, Moonshine
+/// tiny 226, Whisper tiny 604; with the largest image U²-Net 624, MI-GAN 825.
 fn graph_memory_bytes(found: &FoundModel, files_bytes: u64) -> u64 {
     let (factor, working_mb): (u64, u64) = match found.kind {
-        // Its weights are written in half precision, and widened while they are read.
+        // Its weights are stored in half precision and widened when they are loaded.
         ModelKind::Speech if is_kokoro(found) => (8, 192),
-        // It always listens to half a minute at once.
+        // It always processes 30 s of audio at once.
         ModelKind::Transcription if is_whisper(found) => (4, 560),
         ModelKind::Transcription => (2, 192),
-        // Many texts go through it together.
+        // Many inputs are processed in one batch.
         ModelKind::Embedding => (2, 416),
-        // Its weights are in the program, and widened to four bytes a number.
+        // Its weights are embedded in the binary and widened to four bytes per number.
         ModelKind::Image | ModelKind::Video | ModelKind::Edit => (0, 640),
         ModelKind::Upscale if is_compact(found) => (0, 512),
         ModelKind::Upscale => (3, 512),
-        // With the largest picture that they may be sent, which tests do.
+        // Measured with the largest image that they accept.
         ModelKind::CutOut => (2, 768),
         ModelKind::Erase => (3, 896),
         ModelKind::Safety => (3, 64),
@@ -193,7 +193,7 @@ fn is_whisper(found: &FoundModel) -> bool {
     found.kind == ModelKind::Transcription && found.id.starts_with("whisper")
 }
 
-/// The upscaler whose weights are in the program.
+/// The upscaler whose weights are embedded in the binary.
 fn is_compact(found: &FoundModel) -> bool {
     found.kind == ModelKind::Upscale && found.id.ends_with("compact")
 }
@@ -206,7 +206,7 @@ fn runtime(models_dir: &Path, limits: &Limits) -> Result<Runtime, Refusal> {
     Runtime::load(&library(models_dir, ONNX_LIBRARY)?, limits.threads).map_err(broken)
 }
 
-/// The first file of an entry is the library itself; its parts are listed after it.
+/// The first file of an entry is the library itself; its dependencies follow.
 pub(super) fn library(models_dir: &Path, id: &str) -> Result<PathBuf, Refusal> {
     let folder = weights::verified(models_dir, id).map_err(|missing| match missing {
         Missing::NotFetched { .. } => {
@@ -219,13 +219,13 @@ pub(super) fn library(models_dir: &Path, id: &str) -> Result<PathBuf, Refusal> {
     Ok(folder.join(&file.name))
 }
 
-/// Voices lie in a folder of their own, and are read piece by piece.
+/// Size of the files directly in the folder. Voices are in a subfolder and are read on demand.
 fn folder_bytes(folder: &Path) -> u64 {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter_map(|file| file.metadata().ok()).map(|it| it.len()).sum()
 }
 
-/// What keeps a model from loading is the operator's to mend, and the log has the whole story.
+/// Logs the reason and returns an error: only the operator can repair a model.
 pub(super) fn broken(error: impl std::fmt::Display) -> Refusal {
     tracing::error!("cannot load a model: {error}");
     Refusal::broken_model(format!("The model cannot be loaded: {error}"))

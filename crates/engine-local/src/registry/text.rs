@@ -1,4 +1,4 @@
-//! Loads text models: llama.cpp's library with the part for this machine's GPUs, then the file.
+//! Loads text models: the llama.cpp library with its GPU backend, then the GGUF file.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,22 +13,22 @@ use super::{Limits, LoadSettings};
 use crate::refusal::Refusal;
 use crate::{Device, Options};
 
-/// The entry of the manifest with the library that runs text models.
+/// The manifest id of the llama.cpp library.
 const LLAMA_LIBRARY: &str = "llama-cpp";
-/// The one with CUDA's own libraries, where the machine has none.
+/// The manifest id of CUDA's libraries, for machines without them.
 const CUDA_RUNTIME: &str = "cuda-runtime";
-/// What CUDA's part needs, in the order in which they need each other.
+/// Libraries that the CUDA backend needs, in order of dependency.
 const CUDA_NEEDS: [&str; 3] = ["libcudart.so.12", "libcublasLt.so.12", "libcublas.so.12"];
-/// Files do not always tell; most models have about as many.
+/// Typical number of layers, for files that do not state it.
 const LAYERS_USUAL: u32 = 32;
 
-/// What the operator says about GPUs.
+/// The operator's GPU settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Gpus {
     device: Device,
     layers: Option<u32>,
     cuda_dir: Option<PathBuf>,
-    /// A load with them ended the process before this one.
+    /// Set after a load with a GPU killed the previous process.
     are_given_up: Arc<AtomicBool>,
 }
 
@@ -47,7 +47,7 @@ impl Gpus {
         self.device != Device::Cpu && !self.are_given_up.load(Ordering::Relaxed)
     }
 
-    /// Until the process ends: the next one may find the GPU mended.
+    /// Disables GPUs until the process ends; the next process tries them again.
     fn give_up(&self, id: &str) {
         if self.are_used() && Library::loaded().is_some_and(|it| !it.gpus().is_empty()) {
             self.are_given_up.store(true, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Gpus {
 
 pub(super) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> {
     let Attempt { found, settings, limits, room, .. } = *attempt;
-    // llama.cpp ends the whole process at some files that make no sense.
+    // Validates the file first, because llama.cpp aborts the process on some invalid files.
     let facts = gguf::read(&found.path)
         .map_err(|error| broken(format!("{} is broken: {error}", found.path.display())))?;
     let size = Size { bytes: facts.bytes, layers: facts.layers.unwrap_or(LAYERS_USUAL) + 1 };
@@ -94,7 +94,7 @@ pub(super) fn load(attempt: &Attempt<'_, impl Room>) -> Result<Loaded, Refusal> 
     }
 }
 
-/// Models that nobody uses leave the GPUs as long as this one does not fit beside them.
+/// Unloads unused models from the GPUs while this one does not fit entirely.
 fn place(
     library: &Library,
     size: Size,
@@ -113,7 +113,7 @@ fn place(
 
 enum Unstarted {
     Refused(Refusal),
-    /// With fewer layers on GPUs it may go.
+    /// May succeed with fewer layers on GPUs.
     Failed(LoadError),
 }
 
@@ -136,8 +136,7 @@ fn start(
     Ok(Loaded { model: Model::Text(Arc::new(model)), memory_bytes })
 }
 
-/// The operator's own library, or the one that is fetched with the models, with the part for this
-/// machine's GPUs.
+/// Loads the operator's library, or the downloaded one, with the backend for this machine's GPUs.
 fn llama(settings: &LoadSettings) -> Result<&'static Library, Refusal> {
     let path = match &settings.llama_library {
         Some(path) => path.clone(),
@@ -148,7 +147,7 @@ fn llama(settings: &LoadSettings) -> Result<&'static Library, Refusal> {
     Ok(llama)
 }
 
-/// Once a process, as soon as the part is there; without it the processor computes.
+/// Adds the GPU backend once per process, when it is available; without it models run on the CPU.
 fn add_gpus(llama: &Library, settings: &LoadSettings) {
     static ADDED: OnceLock<()> = OnceLock::new();
     let Some(entry) = settings.gpus.device.entry() else { return };
@@ -166,7 +165,7 @@ fn add_gpus(llama: &Library, settings: &LoadSettings) {
         Device::Cuda => cuda_needs(settings),
         Device::Auto | Device::Cpu | Device::Vulkan => Vec::new(),
     };
-    // A second try in the same process would fail alike.
+    // A second attempt in the same process would fail the same way.
     let _ = ADDED.set(());
     match llama.add(&GpuPart { file, needs }) {
         Ok(()) => {
@@ -188,7 +187,8 @@ fn add_gpus(llama: &Library, settings: &LoadSettings) {
     }
 }
 
-/// The system's loader finds them by itself only where they were installed for all programs.
+/// Paths of CUDA's libraries, because the system's loader finds them only if they are installed
+/// system-wide.
 fn cuda_needs(settings: &LoadSettings) -> Vec<PathBuf> {
     let fetched = || weights::verified(&settings.models_dir, CUDA_RUNTIME).ok();
     let folder = settings.gpus.cuda_dir.clone().or_else(fetched);

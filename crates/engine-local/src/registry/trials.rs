@@ -1,32 +1,32 @@
-//! Files that ended the process while they were loaded: tried twice, and then left alone.
+//! Records files that killed the process while loading: each is tried twice, then no more.
 //!
-//! llama.cpp ends the whole process at some faults inside a file. A mark is written before a file is
-//! loaded and taken away afterwards, so that a mark that is still there tells the next process.
+//! llama.cpp aborts the process on some faults within a file. A marker is written before a load and
+//! removed after it; a remaining marker tells the next process that the load did not finish.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
-/// Once may be a kill from outside, or the system that ran out of memory.
+/// More than one, because a kill from outside or by the OOM killer may be the cause.
 const UNFINISHED_MAX: u32 = 2;
 
 #[derive(Debug, Clone)]
 pub(super) struct Trials {
     folder: PathBuf,
-    /// The mark of the file that is being loaded.
+    /// The marker of the file that is loading.
     under_way: Arc<Mutex<Option<PathBuf>>>,
 }
 
-/// A file being loaded. It is over when this is dropped, but not when the process ends before.
+/// A load in progress. Dropping it removes the marker; a dying process does not drop it.
 #[derive(Debug)]
 pub(super) struct Trial {
     trials: Trials,
-    /// The process ended while the file was loaded the last time.
+    /// Set if the process died during the previous load of this file.
     pub(super) ended_before: bool,
 }
 
-/// The process ended as often as it may while the file was loaded.
+/// The process died `UNFINISHED_MAX` times while loading the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Deadly;
 
@@ -35,7 +35,7 @@ impl Trials {
         Trials { folder, under_way: Arc::default() }
     }
 
-    /// A file that was changed since is another file.
+    /// Starts a load. A modified file counts as a new one.
     pub(super) fn begin(&self, file: &Path) -> Result<Trial, Deadly> {
         let mark = self.folder.join(name(file));
         let unfinished = std::fs::read_to_string(&mark).ok();
@@ -52,10 +52,10 @@ impl Trials {
         Ok(Trial { trials: self.clone(), ended_before: 0 < unfinished })
     }
 
-    /// The process ends because it was told to, and not because of the file.
+    /// Call at an orderly exit, which is not the file's fault.
     pub(super) fn end(&self) {
         if let Some(mark) = self.under_way().take() {
-            // One that could not be written is not there.
+            // Fails if the marker could not be written.
             let _ = std::fs::remove_file(mark);
         }
     }
@@ -71,7 +71,7 @@ impl Drop for Trial {
     }
 }
 
-/// The same for the same bytes under the same path, as far as the system tells without reading.
+/// The marker's name: a hash of path, size and modification time.
 fn name(file: &Path) -> String {
     let metadata = std::fs::metadata(file).ok();
     let changed = metadata.as_ref().and_then(|it| it.modified().ok());
@@ -97,7 +97,7 @@ mod tests {
         let deadly = file(&folder, "deadly");
         let trials = || Trials::in_folder(folder.path().join("loading"));
         for _ in 0..UNFINISHED_MAX {
-            // The process ends without dropping anything.
+            // Simulates a process that dies without running destructors.
             std::mem::forget(trials().begin(&deadly).unwrap());
         }
         assert_eq!(trials().begin(&deadly).unwrap_err(), Deadly);

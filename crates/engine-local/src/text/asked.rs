@@ -1,11 +1,11 @@
-//! The fields that both endpoints have.
+//! Request fields common to both endpoints.
 
 use engine_text::Sampling;
 use serde::Deserialize;
 
 use crate::entropy;
 
-/// How tokens are drawn and when they end.
+/// Sampling and stop parameters.
 #[derive(Debug, Deserialize, Default)]
 pub(super) struct Common {
     pub(super) max_tokens: Option<u32>,

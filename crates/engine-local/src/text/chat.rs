@@ -91,7 +91,7 @@ fn tool_choice(choice: Option<&Value>) -> Result<ToolChoice, Refusal> {
     }
 }
 
-/// The schema stands in OpenAI's envelope, or directly.
+/// The schema is in OpenAI's `json_schema` envelope, or given directly.
 fn format(format: Option<&Value>) -> Result<Format, Refusal> {
     let Some(format) = format.filter(|it| !it.is_null()) else { return Ok(Format::Text) };
     let invalid = |message| Refusal::invalid(Some("response_format"), message);

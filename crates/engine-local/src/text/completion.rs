@@ -14,7 +14,7 @@ pub(crate) struct CompletionBody {
     prompt: PromptBody,
     suffix: Option<String>,
     echo: Option<bool>,
-    /// How many alternatives to tell for each token.
+    /// Number of alternatives to return per token.
     logprobs: Option<u32>,
     #[serde(flatten)]
     common: Common,

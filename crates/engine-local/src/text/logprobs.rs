@@ -1,11 +1,11 @@
-//! Log probabilities in the two shapes that the two endpoints have for them.
+//! Log probabilities in the formats of both endpoints.
 
 use engine_text::{Logprob, TokenLogprob};
 use serde_json::{Map, Value, json};
 
 use super::Shape;
 
-/// Null where none were asked for.
+/// Null if none were requested.
 pub(super) fn body(shape: Shape, tokens: &[TokenLogprob]) -> Value {
     match (tokens.is_empty(), shape) {
         (true, _) => Value::Null,
@@ -24,7 +24,7 @@ fn with_bytes(logprob: &Logprob) -> Value {
     json!({"token": text(logprob), "logprob": finite(logprob), "bytes": logprob.bytes})
 }
 
-/// The older shape: parallel lists.
+/// The format of `/completions`: parallel lists.
 fn of_text(tokens: &[TokenLogprob]) -> Value {
     let alternatives = |token: &TokenLogprob| -> Map<String, Value> {
         token.alternatives.iter().map(|it| (text(it), finite(it).into())).collect()
@@ -40,7 +40,7 @@ fn text(logprob: &Logprob) -> String {
     String::from_utf8_lossy(&logprob.bytes).into_owned()
 }
 
-/// JSON has no infinity; OpenAI writes this for what cannot come.
+/// JSON has no infinity; OpenAI uses this value for impossible tokens.
 fn finite(logprob: &Logprob) -> f32 {
     logprob.logprob.max(-9999.0)
 }

@@ -1,4 +1,4 @@
-//! An answer that is told as it is written: server-sent events.
+//! Streamed completions as server-sent events.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use super::whole::{call_body, finish_word};
 use super::{Head, Shape, Tally, logprobs};
 use crate::refusal::Refusal;
 
-/// The model is held until the stream ends, so that it is not unloaded under it.
+/// Holds the model until the stream ends, so that it is not unloaded.
 pub(super) fn respond(head: Head, generation: Generation, model: Arc<TextModel>) -> Response {
     let teller = Teller {
         head,
@@ -42,18 +42,18 @@ struct Teller {
     head: Head,
     generation: Generation,
     _model: Arc<TextModel>,
-    /// How many calls each choice made.
+    /// Number of tool calls per choice.
     calls: HashMap<u32, usize>,
     /// Choices whose first chunk was sent.
     begun: Vec<u32>,
-    /// Choices that have begun and not finished.
+    /// Number of choices that have begun and not finished.
     open: usize,
     tally: Tally,
     is_over: bool,
 }
 
 impl Teller {
-    /// The next bytes to send; none after the end.
+    /// The next bytes to send; `None` after the end.
     async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;
@@ -110,7 +110,7 @@ impl Teller {
         event(&self.head.body(self.object(), json!([body])))
     }
 
-    /// The usage goes last, with no choice.
+    /// The usage comes last, in a chunk without choices.
     fn end(&mut self) -> String {
         self.is_over = true;
         let mut body = self.head.body(self.object(), json!([]));
@@ -118,7 +118,7 @@ impl Teller {
         format!("{}data: [DONE]\n\n", event(&body))
     }
 
-    /// The end is missing then, by which a reader knows that the answer is not whole.
+    /// Ends without `[DONE]`, so that the client detects the incomplete answer.
     fn broken(&mut self, cause: String) -> String {
         self.is_over = true;
         event(&Refusal::failed(cause).body())

@@ -1,4 +1,4 @@
-//! An answer that is told when all of it is written.
+//! Non-streamed completions.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -28,7 +28,7 @@ pub(super) async fn respond(head: &Head, mut generation: Generation) -> Result<R
             Event::Failed { cause } => return Err(Refusal::failed(cause)),
         }
     }
-    // The thread that writes ended without a word only if it died.
+    // The generating thread ends without an event only if it panicked.
     if choices.is_empty() || choices.iter().any(|choice| choice.finish.is_none()) {
         return Err(Refusal::failed("The model stopped in the middle of its answer."));
     }

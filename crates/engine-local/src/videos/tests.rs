@@ -1,4 +1,4 @@
-//! The table of videos, without a model: every order fails as soon as it is its turn.
+//! Tests the table of videos without a model: every video fails when its turn comes.
 
 use super::*;
 use crate::Options;
@@ -56,7 +56,7 @@ async fn an_order_is_taken_once_and_too_many_are_refused() {
     assert_eq!(videos.file("v0"), None);
 
     drop(busy);
-    // All of them fail, and of those that have ended only the last are kept.
+    // All of them fail, and only the last `ENDED_MAX` are kept.
     until_ended(&videos).await;
     let kept = (0..OPEN_MAX).filter(|it| videos.status(&format!("v{it}")).is_some()).count();
     assert_eq!(kept, ENDED_MAX);

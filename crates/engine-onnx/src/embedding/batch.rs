@@ -1,15 +1,15 @@
-//! Which of the waiting inputs are computed together.
+//! Selects the queued inputs that are computed together.
 
-/// The most inputs in a batch.
+/// Maximum inputs per batch.
 pub(super) const INPUTS_MAX: usize = 32;
-/// The most tokens in a batch, padding included: what keeps its memory small.
+/// Maximum tokens per batch, including padding; bounds its memory.
 pub(super) const TOKENS_MAX: usize = 8_192;
-/// Inputs are padded to the longest of their batch. More padding than one token in this many
-/// costs more than a larger batch gains.
+/// Inputs are padded to the longest of their batch. More padding than one token in this many costs
+/// more than a larger batch gains.
 const PADDING_DIVISOR: usize = 8;
 
-/// Picks inputs by their lengths, which are given oldest first: the oldest always, so that
-/// nobody waits for ever, and the others that are nearest to it in length.
+/// Selects inputs by length. `lengths` is ordered by age, oldest first. The oldest is always
+/// selected, so that no input starves, with the others nearest to it in length.
 pub(super) fn pick(lengths: &[usize]) -> Vec<usize> {
     let Some(&oldest) = lengths.first() else {
         return Vec::new();

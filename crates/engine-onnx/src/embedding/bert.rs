@@ -1,7 +1,7 @@
 //! A BERT encoder, built as a graph from the weights in a safetensors file.
 //!
-//! The models are published as weights, not as graphs. The graph here uses the runtime's fused
-//! operators, which an export from a training framework does not.
+//! The models are published as weights, not as graphs. This graph uses the runtime's fused
+//! operators, which exports of training frameworks do not.
 
 mod graph;
 
@@ -16,7 +16,7 @@ use super::{EmbeddingError, pooling};
 use crate::runtime::{Error as RuntimeError, Runtime};
 use crate::tensors::Tensors;
 
-/// The half-size file is preferred where both are there; both compute in 32 bits.
+/// The half-size file is preferred if both exist; both compute in 32 bits.
 const WEIGHT_FILES: [&str; 2] = ["model.fp16.safetensors", "model.safetensors"];
 
 pub(crate) struct Bert {
@@ -24,7 +24,7 @@ pub(crate) struct Bert {
     config: Config,
 }
 
-/// What the graph's shape depends on, from `config.json`.
+/// The fields of `config.json` that determine the graph.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Config {
     hidden_size: usize,
@@ -58,7 +58,7 @@ impl Bert {
         self.config.hidden_size
     }
 
-    /// One vector per input; the inputs are padded to the longest of them.
+    /// One vector per input; inputs are padded to the longest.
     pub(crate) fn embed(&mut self, inputs: &[&[i32]]) -> Result<Vec<Vec<f32>>, RuntimeError> {
         let dimensions = self.config.hidden_size;
         let longest = inputs.iter().map(|it| it.len()).max().unwrap_or(0);
@@ -70,7 +70,7 @@ impl Bert {
             .collect())
     }
 
-    /// One vector per token, for every input as many as the longest has.
+    /// One vector per token, with all inputs padded to `longest`.
     pub(crate) fn states(
         &mut self,
         inputs: &[&[i32]],

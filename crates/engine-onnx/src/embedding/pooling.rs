@@ -1,4 +1,4 @@
-//! From a vector per token to a vector per input.
+//! Pools one vector per token to one vector per input.
 
 /// The mean of the first `tokens` vectors, scaled to length one.
 pub(crate) fn mean_normalised(vectors: &[f32], dimensions: usize, tokens: usize) -> Vec<f32> {
@@ -9,7 +9,7 @@ pub(crate) fn mean_normalised(vectors: &[f32], dimensions: usize, tokens: usize)
         }
     }
     let norm = mean.iter().map(|it| it * it).sum::<f32>().sqrt();
-    // Dividing by the number of tokens would be undone by the scaling.
+    // No division by the number of tokens: the scaling would undo it.
     for value in &mut mean {
         *value /= norm.max(f32::MIN_POSITIVE);
     }

@@ -1,4 +1,4 @@
-//! Batches are fair and small, and pooling is a mean.
+//! Tests of batch selection and pooling.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! From text to the numbers that the model reads.
+//! Tokenizes text for the model.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use tokenizers::Tokenizer;
 
 use super::{EmbeddingError, Overflow};
 
-/// The longest word that a WordPiece tokenizer looks up has 100 characters of up to four bytes.
+/// The longest word that a WordPiece tokenizer looks up: 100 characters of up to four bytes.
 const BYTES_PER_TOKEN_MAX: usize = 400;
 
 pub(crate) struct Tokens {
     tokenizer: Tokenizer,
     vocabulary: u32,
-    /// The marks that stand before and after every input.
+    /// Marker tokens before and after every input.
     first: u32,
     last: u32,
     tokens_max: usize,
@@ -42,8 +42,9 @@ impl Tokens {
         input: &str,
         overflow: Overflow,
     ) -> Result<Vec<i32>, EmbeddingError> {
-        // Tokenising megabytes takes seconds, so only as much is read as can matter. What is
-        // refused unread could be little but spaces, and would be short; so be it.
+        // Tokenizing megabytes takes seconds, so inputs beyond `bytes_max` are truncated or
+        // rejected first. An input of mostly spaces may be rejected although it has few tokens;
+        // this is accepted.
         let bytes_max = self.tokens_max * BYTES_PER_TOKEN_MAX;
         let is_hopeless = bytes_max < input.len();
         if is_hopeless && overflow == Overflow::Refuse {
@@ -59,7 +60,7 @@ impl Tokens {
         self.wrap(index, encoding.get_ids(), overflow)
     }
 
-    /// Puts the marks around tokens, and cuts or refuses what is too long.
+    /// Adds the marker tokens, and truncates or rejects inputs that are too long.
     pub(crate) fn wrap(
         &self,
         index: usize,

@@ -1,4 +1,4 @@
-//! The thread that owns a model and computes what waits, in batches.
+//! The thread that owns a model and computes the queued inputs in batches.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,7 +14,7 @@ pub(super) struct EmbeddingTask {
     pub(super) reply: SyncSender<Result<Vec<Vec<f32>>, String>>,
 }
 
-/// A request under way.
+/// A request in progress.
 struct Open {
     number: u64,
     vectors: Vec<Vec<f32>>,
@@ -22,14 +22,14 @@ struct Open {
     reply: SyncSender<Result<Vec<Vec<f32>>, String>>,
 }
 
-/// An input that waits for its turn.
+/// A queued input.
 struct Waiting {
     task: u64,
     index: usize,
     tokens: Vec<i32>,
 }
 
-/// What the thread knows: every waiting input belongs to an open request.
+/// State of the thread. Every queued input belongs to an open request.
 struct Worker {
     bert: Bert,
     open: Vec<Open>,
@@ -37,7 +37,7 @@ struct Worker {
     jobs_begun: u64,
 }
 
-/// Starts the thread; it ends when nobody can send tasks any more.
+/// Starts the thread; it ends when all senders are dropped.
 pub(super) fn start(bert: Bert, queue: Receiver<EmbeddingTask>) -> io::Result<()> {
     let worker = Worker { bert, open: Vec::new(), waiting: VecDeque::new(), jobs_begun: 0 };
     thread::Builder::new().name("embedding".to_owned()).spawn(move || worker.run(&queue))?;
@@ -53,7 +53,7 @@ impl Worker {
                 };
                 self.begin(task);
             }
-            // Requests that came meanwhile join the next batch.
+            // Requests that arrived meanwhile join the next batch.
             while let Ok(task) = queue.try_recv() {
                 self.begin(task);
             }
@@ -103,7 +103,7 @@ impl Worker {
         open.missing -= 1;
         if open.missing == 0 {
             let done = self.open.swap_remove(position);
-            // Whoever asked may have gone; then nobody needs the answer.
+            // Fails only if the requester is gone.
             let _ = done.reply.send(Ok(done.vectors));
         }
     }

@@ -1,4 +1,4 @@
-//! Between pictures of 256 × 256 pixels and latents of 4 × 32 × 32 numbers.
+//! Converts between images of 256 × 256 pixels and latents of 4 × 32 × 32 numbers.
 
 use super::layers::Layers;
 use super::{LATENT_CHANNELS, PIXELS_SIDE};
@@ -7,7 +7,7 @@ use crate::tensors::Tensors;
 
 pub(super) const LATENT: &str = "latent";
 pub(super) const PICTURE: &str = "picture";
-/// A picture's pixels, two by two, as channels of one place.
+/// The encoder's input: blocks of 2 × 2 pixels as channels.
 pub(super) const BLOCKS: &str = "blocks";
 pub(super) const BLOCK_CHANNELS: usize = 12;
 const BLOCKS_SIDE: usize = PIXELS_SIDE / 2;
@@ -15,7 +15,7 @@ const SIZES: [&str; 4] = ["rows", "channels", "height", "width"];
 const STEP: &[u64] = &[1, 1];
 const HALVE: &[u64] = &[2, 2];
 
-/// From a latent to a picture whose numbers are from -1 to 1, or a little beyond.
+/// Graph from a latent to an image with values from about -1 to 1.
 pub(super) fn decoder(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
     let mut layers = Layers::new(tensors);
     layers.graph.input(LATENT, Element::Float, &SIZES);
@@ -35,7 +35,7 @@ pub(super) fn decoder(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
     Ok(layers.finish(&picture, PICTURE, &SIZES, "decoder"))
 }
 
-/// Twice as wide and high, with half the channels.
+/// Doubles width and height, and halves the channels.
 fn doubled(
     layers: &mut Layers<'_>,
     name: &str,
@@ -47,7 +47,7 @@ fn doubled(
     Ok(layers.node(Operator(STANDARD, "DepthToSpace"), &[&wide], &attributes))
 }
 
-/// From a picture in blocks to a latent of unit variance.
+/// Graph from an image in blocks to a latent of unit variance.
 pub(super) fn encoder(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
     let mut layers = Layers::new(tensors);
     layers.graph.input(BLOCKS, Element::Float, &SIZES);
@@ -70,8 +70,7 @@ pub(super) fn encoder(tensors: &Tensors<'_>) -> Result<Vec<u8>, String> {
     Ok(layers.finish(&latent, LATENT, &SIZES, "encoder"))
 }
 
-/// A picture's bytes as the encoder reads them: channel by channel, each with the four pixels of a
-/// block.
+/// Converts RGB bytes to the encoder's input: per colour channel, the four pixels of each block.
 pub(super) fn blocks(rgb: &[u8]) -> Vec<f32> {
     let mut blocks = Vec::with_capacity(rgb.len());
     for channel in 0..3 {
@@ -86,7 +85,7 @@ pub(super) fn blocks(rgb: &[u8]) -> Vec<f32> {
     blocks
 }
 
-/// The decoder's numbers as bytes, pixel by pixel.
+/// Converts the decoder's output to RGB bytes.
 pub(super) fn pixels(picture: &[f32]) -> Vec<u8> {
     let plane = PIXELS_SIDE * PIXELS_SIDE;
     let byte = |number: f32| ((number.clamp(-1.0, 1.0) + 1.0) * 127.5).round() as u8;

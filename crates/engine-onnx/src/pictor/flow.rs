@@ -1,4 +1,4 @@
-//! The walk from noise to a latent, in equal steps of time from 1 to 0.
+//! Integrates the flow from noise to a latent, in equal time steps from 1 to 0.
 
 use std::ops::RangeInclusive;
 
@@ -11,24 +11,24 @@ use super::{
     TEXT_WIDTH,
 };
 
-/// Times from 0 to 1 are told to the generator as if from 0 to this.
+/// The generator expects times multiplied by this.
 const TIME_SCALE: f32 = 1000.0;
-/// Guidance from 1 on is told as if from 0 on, in these.
+/// The generator expects `guidance - 1` multiplied by this.
 const GUIDANCE_SCALE: f32 = 100.0;
-/// What the weights have learnt to be told.
+/// Guidance values that the weights were trained for.
 const GUIDANCE_LEARNT: RangeInclusive<f32> = 1.0..=7.0;
 const PERIOD_MAX: f32 = 10_000.0;
 
-/// Towards what is wished, and away from `other`.
+/// Prompts to follow, and `other` to avoid.
 pub(super) struct Flow {
-    /// Prompts and how much each counts; together they count one.
+    /// Prompts with weights that sum to 1.
     pub(super) towards: Vec<(f32, Condition)>,
     pub(super) other: Condition,
     pub(super) guidance: f32,
 }
 
 impl Flow {
-    /// Moves patches from `start` to 0.
+    /// Moves patches from time `start` to 0.
     pub(super) fn walk(
         &mut self,
         generator: &mut Generator,
@@ -50,14 +50,14 @@ impl Flow {
         Ok(patches)
     }
 
-    /// What the generator is told to follow the prompts with, where it has learnt that and nothing
-    /// is to be avoided. Else it is asked for the other direction too.
+    /// The guidance to pass to the generator, if it was trained for it and there is no negative
+    /// prompt. `None` means that the generator must also be run for `other`.
     fn learnt_guidance(&self, takes_guidance: bool) -> Option<f32> {
         let is_learnt = takes_guidance && self.other.is_empty();
         Some(self.guidance).filter(|it| is_learnt && GUIDANCE_LEARNT.contains(it))
     }
 
-    /// All prompts are asked at once, a row for each, and the other one where it is needed.
+    /// Runs the generator with one row per prompt, and one for `other` if needed.
     fn velocity(
         &self,
         generator: &mut Generator,
@@ -106,7 +106,7 @@ impl Flow {
     }
 }
 
-/// A number as the generator is told it.
+/// Sinusoidal embedding of a number.
 fn waves(number: f32) -> Vec<f32> {
     let half = FEATURES / 2;
     let speed = |at: usize| (-PERIOD_MAX.ln() * at as f32 / half as f32).exp();
@@ -115,7 +115,7 @@ fn waves(number: f32) -> Vec<f32> {
     cosines.chain(angles.iter().map(|it| it.sin())).collect()
 }
 
-/// Where each number of the patches lies in the latent.
+/// The index in the latent of each number of the patches.
 fn places() -> impl Iterator<Item = usize> {
     (0..PATCHES).flat_map(|patch| {
         let (row, column) = (patch / PATCHES_SIDE * 2, patch % PATCHES_SIDE * 2);

@@ -1,9 +1,8 @@
-//! The generator: a transformer that tells in which direction noise has to move to become a picture.
+//! The generator: a transformer that predicts the velocity from noise to an image.
 //!
-//! A picture's latent is cut into 16 × 16 patches, and these and the prompt's tokens are one
-//! sequence. The time and the prompt as a whole scale and shift what each layer reads. Weights that
-//! have learnt to follow a prompt as closely as they are told read that too, and need not be asked
-//! twice.
+//! The latent is divided into 16 × 16 patches, which form one sequence with the prompt's tokens.
+//! Time and pooled prompt scale and shift the input of each layer. Weights that were distilled for
+//! guidance take it as an input and need only one run per step.
 
 use ort::session::Session;
 
@@ -21,16 +20,16 @@ pub(super) const POOLED: &str = "prompt";
 pub(super) const GUIDANCE: &str = "guidance";
 pub(super) const VELOCITY: &str = "velocity";
 
-/// Numbers that the time is told in, and the guidance.
+/// Length of the embeddings of time and guidance.
 pub(super) const FEATURES: usize = 256;
 
 const WIDTH: usize = 512;
 const BLOCKS: usize = 9;
 const HEADS: usize = 8;
 const HEAD: usize = WIDTH / HEADS;
-/// A block scales, shifts and gates two branches.
+/// Scale, shift and gate of each of a block's two branches.
 const MODULATIONS: usize = 6;
-/// The slowest turn of the places' rotation.
+/// Base of the rotary position embedding.
 const ROTATION_BASE: f32 = 100.0;
 
 const ONE: &str = "one";
@@ -43,7 +42,7 @@ const JOIN_HEADS: &str = "join.heads";
 
 pub(super) struct Generator {
     pub(super) session: Session,
-    /// Whether it reads [`GUIDANCE`].
+    /// True if the weights take [`GUIDANCE`] as an input.
     pub(super) takes_guidance: bool,
 }
 
@@ -99,8 +98,8 @@ fn constants(layers: &mut Layers<'_>) {
     graph.constant(SINES, &shape, &sines);
 }
 
-/// How far each place turns each pair of numbers: half of the pairs by its row, half by its column.
-/// Words are not turned.
+/// Rotation angles per position: half of the pairs by row, half by column. Prompt tokens are not
+/// rotated.
 fn angles() -> Vec<f32> {
     const SPEEDS: usize = HEAD / 4;
     let speed = |at: usize| ROTATION_BASE.powf(-(at as f32) / SPEEDS as f32);
@@ -114,7 +113,7 @@ fn angles() -> Vec<f32> {
     angles
 }
 
-/// The time, the whole prompt and how closely to follow it, as one vector.
+/// Time, pooled prompt and guidance as one vector.
 fn condition(layers: &mut Layers<'_>, takes_guidance: bool) -> Result<String, String> {
     let time = told(layers, ["t1", "t2"], TIME)?;
     let prompt = layers.linear("pooled", POOLED, [TEXT_WIDTH, WIDTH])?;
@@ -126,14 +125,14 @@ fn condition(layers: &mut Layers<'_>, takes_guidance: bool) -> Result<String, St
     Ok(layers.silu(&sum))
 }
 
-/// A number's features as a vector.
+/// Projects an embedded number to a vector.
 fn told(layers: &mut Layers<'_>, [one, two]: [&str; 2], input: &str) -> Result<String, String> {
     let wide = layers.linear(one, input, [FEATURES, WIDTH])?;
     let wide = layers.silu(&wide);
     layers.linear(two, &wide, [WIDTH, WIDTH])
 }
 
-/// Patches with their places, and the prompt's tokens behind them.
+/// The sequence: patches with position embeddings, then the prompt's tokens.
 fn sequence(layers: &mut Layers<'_>) -> Result<String, String> {
     let patches = layers.linear("inp", PATCHES_IN, [PATCH, WIDTH])?;
     layers.stored("pos", &[PATCHES, WIDTH])?;
@@ -199,7 +198,7 @@ fn attention(layers: &mut Layers<'_>, name: &str, input: &str) -> Result<String,
     Ok(layers.node(Operator(FUSED, "MultiHeadAttention"), &[&queries, &keys, values], &heads))
 }
 
-/// Each head's vector divided by its root mean square, scaled, and turned by its place.
+/// RMS-normalises each head's vector, scales it, and rotates it by its position.
 fn turned(layers: &mut Layers<'_>, scale: &str, input: &str) -> Result<String, String> {
     layers.stored(scale, &[HEAD])?;
     let heads = layers.standard("Reshape", &[input, SPLIT_HEADS]);
@@ -211,7 +210,7 @@ fn turned(layers: &mut Layers<'_>, scale: &str, input: &str) -> Result<String, S
     Ok(layers.node(Operator(FUSED, "RotaryEmbedding"), &inputs, &[]))
 }
 
-/// The patches' velocities; the words have none.
+/// The velocities of the patches; prompt tokens have none.
 fn head(layers: &mut Layers<'_>, sequence: &str, condition: &str) -> Result<String, String> {
     let last = layers.linear("last", condition, [WIDTH, 2 * WIDTH])?;
     layers.graph.integers("last.rows", &[-1, 1, 2 * WIDTH as i64]);

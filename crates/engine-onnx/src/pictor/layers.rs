@@ -1,13 +1,13 @@
-//! Layers that the generator and the autoencoder are built of, as nodes of a graph.
+//! Layers of the generator and the autoencoder, as graph nodes.
 
 use crate::onnx_file::{Attribute, FUSED, Graph, Operator, STANDARD};
 use crate::tensors::{Matrix, Tensors};
 
-/// What keeps a norm from dividing by nothing.
+/// Prevents division by zero in norms.
 const NORM_EPSILON: f32 = 1e-6;
 const EPSILON: &str = "epsilon";
 
-/// A graph under construction, and the tensors that its constants come from.
+/// A graph under construction, and the tensors for its constants.
 pub(super) struct Layers<'a> {
     pub(super) graph: Graph,
     tensors: &'a Tensors<'a>,
@@ -21,7 +21,7 @@ impl<'a> Layers<'a> {
         Layers { graph, tensors, nodes: 0 }
     }
 
-    /// A node with one output, whose name is made up.
+    /// Adds a node with one output and returns the output's generated name.
     pub(super) fn node(
         &mut self,
         operator: Operator,
@@ -37,13 +37,13 @@ impl<'a> Layers<'a> {
         self.node(Operator(STANDARD, operator), inputs, &[])
     }
 
-    /// A name that nothing else has.
+    /// A new unique name.
     pub(super) fn name(&mut self) -> String {
         self.nodes += 1;
         format!("node.{}", self.nodes)
     }
 
-    /// A stored tensor, under its own name.
+    /// Adds a stored tensor as a constant under its own name.
     pub(super) fn stored(&mut self, name: &str, shape: &[usize]) -> Result<(), String> {
         let Matrix { shape, values } = self.tensors.matrix(name, shape)?;
         self.graph.constant(name, &shape, &values);
@@ -80,7 +80,7 @@ impl<'a> Layers<'a> {
         self.node(Operator(FUSED, "QuickGelu"), &[input], &[Attribute::Float("alpha", 1.0)])
     }
 
-    /// A convolution with a kernel of three by three.
+    /// A 3 × 3 convolution.
     pub(super) fn convolution(
         &mut self,
         name: &str,
@@ -99,7 +99,7 @@ impl<'a> Layers<'a> {
         Ok(self.node(Operator(STANDARD, "Conv"), &[input, &weight, &bias], &attributes))
     }
 
-    /// Each place's channels divided by their root mean square, and scaled.
+    /// RMS norm over the channels of each position, scaled.
     pub(super) fn channel_norm(
         &mut self,
         name: &str,
@@ -118,7 +118,7 @@ impl<'a> Layers<'a> {
         Ok(self.standard("Mul", &[&normal, &scale]))
     }
 
-    /// Two convolutions, each after a norm, added to their input.
+    /// Two convolutions, each after a norm, with a residual connection.
     pub(super) fn residual(
         &mut self,
         name: &str,
@@ -135,7 +135,7 @@ impl<'a> Layers<'a> {
         Ok(self.standard("Add", &[input, &branch]))
     }
 
-    /// The file, with `output` under the name `as_name`.
+    /// Returns the file, with `output` renamed to `as_name`.
     pub(super) fn finish(
         mut self,
         output: &str,

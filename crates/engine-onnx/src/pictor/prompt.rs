@@ -1,4 +1,4 @@
-//! What the generator reads of a prompt: a vector for each token, and one for the whole.
+//! Encodes a prompt for the generator: one vector per token, and a pooled one.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::tensors::Tensors;
 pub(super) struct Reader {
     tokens: Tokens,
     bert: Bert,
-    /// Stands for the whole of an empty prompt.
+    /// The pooled vector of an empty prompt.
     nothing: Vec<f32>,
 }
 
-/// One prompt, padded to [`TEXT_TOKENS`].
+/// An encoded prompt, padded to [`TEXT_TOKENS`].
 #[derive(Clone)]
 pub(super) struct Condition {
     pub(super) states: Vec<f32>,
@@ -27,7 +27,7 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Whether it is that of an empty prompt.
+    /// True for an empty prompt.
     pub(super) fn is_empty(&self) -> bool {
         self.mask.iter().all(|it| *it == 0.0)
     }
@@ -66,7 +66,7 @@ impl Reader {
     }
 }
 
-/// A vector of length one has small numbers; the generator reads them as if of variance one.
+/// Scales a vector of length 1 to the unit variance that the generator expects.
 fn scaled(mut vector: Vec<f32>) -> Vec<f32> {
     let scale = (TEXT_WIDTH as f32).sqrt();
     vector.iter_mut().for_each(|it| *it *= scale);

@@ -1,9 +1,8 @@
-//! Pictures that change into each other, for videos.
+//! Sequences of images that change into each other, for videos.
 //!
-//! Each prompt has a picture of its own, drawn from the same noise; the first may have one that is
-//! given instead. Along the walk these pictures are mixed, made unclear with noise that turns slowly,
-//! and cleared again towards the prompts of the moment. So neighbours on the walk are alike, and no
-//! two are the same.
+//! Each prompt has its own image, drawn from the same noise; the first may be given instead. Along
+//! the sequence these images are interpolated, mixed with slowly rotating noise, and denoised
+//! towards the interpolated prompts. So neighbouring images are similar but never identical.
 
 use super::flow::{Flow, latent_of, patches_of};
 use super::prompt::Condition;
@@ -11,51 +10,51 @@ use super::{GUIDANCE_DEFAULT, PIXELS_SIDE, Painter, PictorError, noise};
 
 pub const PROMPTS_MAX: usize = 4;
 
-/// For the picture of each prompt.
+/// Steps for the image of each prompt.
 const STEPS_FULL: u32 = 8;
-/// For each picture of the walk, which begins half way.
+/// Steps for each image of the sequence, which starts from partial noise.
 const STEPS_SHORT: u32 = 8;
-/// How unclear a picture is made: enough to let it change, too little to lose it.
+/// Share of noise: enough for changes, too little to lose the image.
 const STRENGTH: f32 = 0.62;
-/// Of a picture that was given, at most: what is on it must be recognised to the end.
+/// Maximum share of noise with a given image, which must stay recognisable to the end.
 const STRENGTH_GIVEN: f32 = 0.4;
-/// A picture that was given is as it was at the beginning, and changes more with each of so many.
+/// Images over which the share of noise rises from 0 after a given image.
 const GIVEN_RISE: usize = 8;
-/// Between two prompts it may change more, so that it is not two pictures at once.
+/// Share of noise midway between two prompts: higher, so that the images do not just overlap.
 const STRENGTH_BETWEEN: f32 = 0.9;
-/// How far the noise turns from one picture to the next, in radians.
+/// Rotation of the noise between two images, in radians.
 const TURN: f32 = 0.2;
-/// The part of the way between two prompts on which nothing is mixed yet, and none any more.
+/// Fraction of the way between two prompts, at both ends, without interpolation.
 const REST: f32 = 0.25;
 
-/// What to walk along.
+/// Parameters of a sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Walk<'a> {
-    /// What is seen in turn.
+    /// The prompts, in order.
     pub prompts: &'a [String],
     pub negative_prompt: &'a str,
-    /// The same seed gives the same walk.
+    /// The same seed gives the same sequence.
     pub seed: u64,
-    /// How many pictures are drawn along the way, at equal distances.
+    /// Number of images, equally spaced.
     pub pictures: usize,
-    /// The first picture, pixel by pixel, [`PIXELS_SIDE`] squared of them.
+    /// The first image: RGB bytes of [`PIXELS_SIDE`]² pixels.
     pub start: Option<&'a [u8]>,
 }
 
-/// A picture that is not decoded yet.
+/// An image before decoding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latent(Vec<f32>);
 
 impl Latent {
-    /// From this one, at 0, to another, at 1.
+    /// Interpolates between this latent (`part` 0) and another (1).
     pub fn towards(&self, other: &Latent, part: f32) -> Latent {
         Latent(mixed(&self.0, &other.0, part))
     }
 }
 
 impl Painter {
-    /// The pictures of a walk, in turn. `is_wanted` is asked before each step; `drawn` is told of
-    /// each picture. Others can draw meanwhile: the model is taken for a picture at a time.
+    /// Draws the images of a sequence. `is_wanted` is called before each step, and `drawn` after
+    /// each image. The model is locked per image, so other callers can draw in between.
     pub fn walk(
         &self,
         walk: &Walk<'_>,
@@ -86,7 +85,7 @@ impl Painter {
                 other: other.clone(),
                 guidance: GUIDANCE_DEFAULT,
             };
-            // What is as it was needs no clearing.
+            // Without noise there is nothing to denoise.
             let steps = if 0.0 < strength { STEPS_SHORT } else { 0 };
             let generator = &mut self.parts().generator;
             let cleared = flow.walk(generator, from, (strength, steps), is_wanted)?;
@@ -96,7 +95,7 @@ impl Painter {
         Ok(pictures)
     }
 
-    /// The pixels of a picture, in red, green and blue.
+    /// Decodes a latent to RGB bytes.
     pub fn decoded(&self, latent: &Latent) -> Result<Vec<u8>, PictorError> {
         self.parts().decode(&latent.0)
     }
@@ -124,17 +123,17 @@ impl Painter {
     }
 }
 
-/// A prompt and its picture.
+/// A prompt and its image.
 struct Scene {
     condition: Condition,
     patches: Vec<f32>,
 }
 
-/// Between two prompts.
+/// A position between two prompts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct WalkPosition {
     scene: usize,
-    /// How much the next prompt counts.
+    /// Weight of the next prompt.
     next: f32,
 }
 
@@ -144,11 +143,12 @@ impl WalkPosition {
         let way = number as f32 / last as f32 * (walk.prompts.len() - 1) as f32;
         let scene = (way as usize).min(walk.prompts.len() - 1);
         let part = ((way - scene as f32 - REST) / (1.0 - 2.0 * REST)).clamp(0.0, 1.0);
-        // Begins and ends gently.
+        // Smoothstep: starts and ends gently.
         WalkPosition { scene, next: part * part * (3.0 - 2.0 * part) }
     }
 
-    /// `given` is the number of the picture on a walk that begins with one that was given.
+    /// The share of noise. `given` is the image's number in a sequence that starts with a given
+    /// image.
     fn strength(self, given: Option<usize>) -> f32 {
         let usual = match given.filter(|_| self.scene == 0) {
             Some(number) => {
@@ -160,7 +160,7 @@ impl WalkPosition {
         usual + (STRENGTH_BETWEEN - usual) * 4.0 * self.next * (1.0 - self.next)
     }
 
-    /// What counts nothing is not computed with.
+    /// The prompts with a weight above zero.
     fn prompts(self, scenes: &[Scene]) -> Vec<(f32, Condition)> {
         let both = [(self.scene, 1.0 - self.next), (self.scene + 1, self.next)];
         let counting = both.into_iter().filter(|(_, weight)| 0.0 < *weight);
@@ -180,7 +180,7 @@ fn mixed(one: &[f32], other: &[f32], part: f32) -> Vec<f32> {
     one.iter().zip(other).map(|(one, other)| (1.0 - part) * one + part * other).collect()
 }
 
-/// Other noise of the same seed.
+/// Derives another seed.
 fn seed_of(seed: u64, number: u64) -> u64 {
     seed ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03)
 }

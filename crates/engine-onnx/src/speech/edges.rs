@@ -1,9 +1,9 @@
-//! Silence before and after speech. The models leave nearly half a second on both sides, which
+//! Trims silence before and after speech. The models leave nearly half a second at both ends, which
 //! would be heard as a late start and as gaps between sentences.
 
 use super::SAMPLE_RATE_HZ;
 
-/// The sound without the silence at its ends, but for a little so that no breath is cut off.
+/// The audio without silence at its ends, except for a margin so that no breath is cut off.
 pub(super) fn trimmed(sound: &[f32]) -> &[f32] {
     let is_heard = |it: &f32| SILENCE < it.abs();
     let Some(first) = sound.iter().position(is_heard) else { return &[] };
@@ -13,7 +13,7 @@ pub(super) fn trimmed(sound: &[f32]) -> &[f32] {
     &sound[start..end]
 }
 
-/// 46 dB below full scale: the models' own noise is lower.
+/// 46 dB below full scale, above the models' own noise.
 const SILENCE: f32 = 0.005;
 const MARGIN_SAMPLES: usize = SAMPLE_RATE_HZ as usize / 25;
 

@@ -1,4 +1,4 @@
-//! Hibari: a graph from phonemes to a spectrum, and a vocoder that makes it heard.
+//! Hibari: a graph from phonemes to a spectrum, and a vocoder.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Kokoro: phonemes and the style of a voice to sound, in one graph.
+//! Kokoro: one graph from phonemes and a voice's style to audio.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -46,11 +46,11 @@ impl Kokoro {
     }
 }
 
-/// A voice has a style for each number of phonemes.
+/// A voice's file has one style vector for each number of phonemes.
 const STYLE_VALUES: usize = 256;
 const STYLES: usize = 510;
 
-/// The row of a voice's file for this many ids, of which two are pads.
+/// Reads the row of a voice's file for this number of ids, two of which are padding.
 fn style(path: &Path, ids: usize) -> std::io::Result<Vec<f32>> {
     let row = ids.saturating_sub(3).min(STYLES - 1);
     let mut bytes = [0; STYLE_VALUES * size_of::<f32>()];

@@ -1,4 +1,4 @@
-//! Everything needed to read English: dictionaries, the tagger and the model for unknown words.
+//! Resources for reading English: dictionaries, the tagger and the model for unknown words.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use super::spelling::Spelling;
 use super::{Error, read, unreadable};
 use crate::Runtime;
 
-/// Each accent is loaded when it is first spoken.
+/// Loads each accent at its first use.
 #[derive(Debug)]
 pub(super) struct Language {
     runtime: Runtime,
@@ -24,7 +24,7 @@ struct Loaded {
     british: Option<Arc<Reader>>,
 }
 
-/// One accent.
+/// The resources of one accent.
 #[derive(Debug)]
 struct Reader {
     english: English,

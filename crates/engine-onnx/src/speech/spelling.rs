@@ -1,4 +1,4 @@
-//! A small model that guesses from its letters how an unknown word sounds.
+//! A small model that predicts the pronunciation of an unknown word from its letters.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) struct Spelling {
     letters_max: usize,
 }
 
-/// The file beside the model: its alphabets, each from place 1.
+/// The file beside the model: its alphabets, with ids from 1.
 #[derive(Deserialize)]
 struct Alphabets {
     #[serde(rename = "in")]
@@ -40,7 +40,8 @@ impl Spelling {
         })
     }
 
-    /// The model's answer: a phoneme or a blank (0) for each place, repeated while it lasts.
+    /// Decodes the model's output (CTC): a phoneme or a blank (0) per position, with repeats
+    /// merged.
     fn guess(&mut self, letters: Vec<i64>) -> Result<String, ort::Error> {
         let input = Tensor::from_array(([1, letters.len()], letters))?;
         let outputs = self.session.run(ort::inputs!["chars" => input])?;
@@ -59,8 +60,8 @@ impl Spelling {
 }
 
 impl phonemes::Unknown for Spelling {
-    /// A long word is read in several parts, each as long as the model was trained for. A word
-    /// that the model fails on is not said: the rest of the sentence still is.
+    /// Splits a long word into parts of the length that the model was trained for. A part that the
+    /// model fails on is skipped, so that the rest of the sentence is still spoken.
     fn pronounce(&mut self, word: &str) -> Option<String> {
         let letters: Vec<i64> =
             word.chars().filter_map(|it| self.letters.get(&it).copied()).collect();

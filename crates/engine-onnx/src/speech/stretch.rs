@@ -1,7 +1,7 @@
-//! Sound made shorter or longer at the pitch it had: overlapping slices of it are moved together
-//! or apart, each to where it fits best to the one before.
+//! Time stretching without a change of pitch (WSOLA): overlapping slices are moved together or
+//! apart, each to the position that best fits the previous one.
 
-/// The sound at another speed: 2 makes it half as long.
+/// Changes the speed: 2 halves the length.
 pub(super) fn faster(sound: &[f32], speed: f32) -> Vec<f32> {
     if sound.len() < SLICE + SEARCH || speed <= 0.0 {
         return sound.to_vec();
@@ -17,21 +17,21 @@ pub(super) fn faster(sound: &[f32], speed: f32) -> Vec<f32> {
         for ((out, sample), weight) in target.iter_mut().zip(&sound[start..]).zip(&window) {
             *out += sample * weight;
         }
-        // What would follow this slice if nothing were stretched.
+        // The natural continuation of this slice without stretching.
         natural = (start + HOP).min(sound.len() - SLICE);
     }
     stretched.truncate(slices * HOP);
     stretched
 }
 
-/// 30 ms, longer than a period of the lowest voice; slices overlap by half, so that their windows
-/// add up to one.
+/// 30 ms, longer than a period of the lowest voice. Slices overlap by half, so that their windows
+/// sum to 1.
 const SLICE: usize = 720;
 const HOP: usize = SLICE / 2;
-/// How far a slice may be from where it should be: 10 ms, a period of a low voice.
+/// Maximum offset of a slice from its nominal position: 10 ms, a period of a low voice.
 const SEARCH: usize = 240;
 
-/// Where near `wanted` the sound is most like what follows naturally.
+/// The position near `wanted` that is most similar to the natural continuation.
 fn best(sound: &[f32], natural: usize, wanted: usize) -> usize {
     let template = &sound[natural..natural + SLICE];
     let from = wanted.saturating_sub(SEARCH);
@@ -48,10 +48,10 @@ fn best(sound: &[f32], natural: usize, wanted: usize) -> usize {
     best.0
 }
 
-/// Keeps silence from looking like everything.
+/// Prevents silence from matching everything.
 const ENERGY_MIN: f32 = 1e-6;
 
-/// Every second sample is enough to find the best place.
+/// Similarity of every second sample, which is accurate enough.
 fn likeness(template: &[f32], candidate: &[f32]) -> (f32, f32) {
     let pairs = template.iter().zip(candidate).step_by(2);
     pairs.fold((0.0, 0.0), |(product, energy), (a, b)| (product + a * b, energy + b * b))
@@ -82,7 +82,7 @@ mod tests {
         (0..24_000).map(|it| (turn * it as f32).sin() * 0.5).collect()
     }
 
-    /// Crossings of zero say how high a tone is.
+    /// Estimates the pitch by zero crossings.
     fn hertz(sound: &[f32]) -> f32 {
         let crossings = sound.windows(2).filter(|it| it[0] < 0.0 && 0.0 <= it[1]).count();
         crossings as f32 * 24_000.0 / sound.len() as f32

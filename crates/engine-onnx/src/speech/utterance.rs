@@ -1,4 +1,4 @@
-//! Something being said: one piece of sound after the other, until it is over or cancelled.
+//! A text being spoken: yields audio piece by piece until it ends or is cancelled.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use ort::session::RunOptions;
 
 use super::{Error, How, SAMPLE_RATE_HZ, Speaker, Voice, edges};
 
-/// The sound of a text, as an iterator over pieces of it. A piece is computed when it is asked for.
+/// Iterator over the audio of a text. Each piece is computed on demand.
 #[derive(Debug)]
 pub struct Utterance<'s> {
     speaker: &'s Speaker,
@@ -16,21 +16,21 @@ pub struct Utterance<'s> {
     speed: f32,
     cancel: Arc<Cancel>,
     sentences: VecDeque<String>,
-    /// Phonemes of the sentence that is being said.
+    /// Phonemes of the current sentence that are still to be spoken.
     pieces: VecDeque<String>,
-    /// Whether anything was found to say yet.
+    /// Set once anything audible was found.
     has_begun: bool,
-    /// Samples of silence that are due before the next piece.
+    /// Samples of silence due before the next piece.
     pause: usize,
 }
 
-/// Who speaks, and how fast.
+/// Voice and speed.
 pub(super) struct Manner<'s> {
     pub(super) voice: &'s Voice,
     pub(super) speed: f32,
 }
 
-/// Stops what is being said, from any thread, also in the midst of a piece.
+/// Cancels an utterance from any thread, also within a piece.
 pub struct Cancel {
     cancelled: AtomicBool,
     pub(super) run: RunOptions,
@@ -49,7 +49,7 @@ impl Cancel {
 
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
-        // It only fails for options that do not exist.
+        // Fails only for invalid options.
         let _ = self.run.terminate();
     }
 
@@ -80,12 +80,12 @@ impl<'s> Utterance<'s> {
         if utterance.pieces.is_empty() { Err(Error::Unspeakable) } else { Ok(utterance) }
     }
 
-    /// Whoever holds it can stop this.
+    /// Returns the handle that cancels this utterance.
     pub fn cancel(&self) -> Arc<Cancel> {
         self.cancel.clone()
     }
 
-    /// Reads sentences until one has something to say.
+    /// Reads sentences until one has audible phonemes.
     fn read_on(&mut self) -> Result<(), Error> {
         while self.pieces.is_empty()
             && let Some(sentence) = self.sentences.pop_front()
@@ -135,17 +135,18 @@ impl Iterator for Utterance<'_> {
     }
 }
 
-/// The models take 510 phonemes, but hurry through so many; and a shorter piece is heard sooner.
+/// The models accept 510 phonemes but rush through long inputs; shorter pieces also start sooner.
 const PHONEMES_MAX: usize = 200;
-/// A text that begins with a longer sentence begins with a clause of it, which is heard sooner,
-/// but not with a word or two: they would be stressed like a sentence.
+/// If the first sentence is longer than this, its first clause is spoken separately to start
+/// sooner. The clause has a minimum length, because a word or two would be stressed like a
+/// sentence.
 const FIRST_PHONEMES_MAX: usize = 80;
 const FIRST_PHONEMES_MIN: usize = 20;
-/// What the voice pauses for between sentences, and where a long sentence was cut.
+/// Pauses between sentences, and where a long sentence was split.
 const SENTENCE_PAUSE_S: f32 = 0.3;
 const CLAUSE_PAUSE_S: f32 = 0.1;
 
-/// Punctuation alone has no sound.
+/// False for punctuation only, which has no sound.
 fn is_audible(phonemes: &str) -> bool {
     phonemes.chars().any(char::is_alphabetic)
 }

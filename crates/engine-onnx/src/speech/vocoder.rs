@@ -1,6 +1,6 @@
-//! From a predicted spectrum to sound: a train of pulses at the voice's pitch, shaped by the
-//! harmonic part, plus shaped noise, plus a part with phases of its own, through one inverse
-//! short-time Fourier transform.
+//! Converts a predicted spectrum to audio: pulses at the voice's pitch shaped by the harmonic part,
+//! plus shaped noise, plus a part with its own phases, through one inverse short-time Fourier
+//! transform.
 
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use super::SAMPLE_RATE_HZ;
 use crate::noise::Noise;
 
-/// What the graph gives: magnitudes as logarithms, [`BINS`] rows of one value for each frame, and
-/// the pitch of each frame, 0 where there is none.
+/// The graph's output: log magnitudes ([`BINS`] rows with one value per frame), and the pitch of
+/// each frame, 0 if unvoiced.
 pub(super) struct Spectrum<'o> {
     pub(super) harmonic: &'o [f32],
     /// In half turns, before `tanh`.
@@ -35,11 +35,11 @@ impl std::fmt::Debug for Vocoder {
     }
 }
 
-/// The transform's length, and how far apart frames are: 12.5 ms.
+/// Length of the transform, and distance of frames (12.5 ms), in samples.
 const LENGTH: usize = 1200;
 const HOP: usize = 300;
 const BINS: usize = LENGTH / 2 + 1;
-/// No magnitude is larger, whatever the graph says.
+/// Upper limit of the log magnitudes.
 const MAGNITUDE_LOG_MAX: f32 = 7.0;
 
 impl Vocoder {
@@ -52,7 +52,7 @@ impl Vocoder {
         }
     }
 
-    /// Nothing if the parts do not fit together.
+    /// Synthesizes audio; `None` if the parts do not have matching lengths.
     pub(super) fn sound(&self, spectrum: &Spectrum<'_>) -> Option<Vec<f32>> {
         let frames = spectrum.pitch_hz.len();
         let parts = [
@@ -73,7 +73,7 @@ impl Vocoder {
         for frame in 0..frames {
             let excerpt = &source[frame * HOP..frame * HOP + LENGTH];
             for ((to, from), weight) in time.iter_mut().zip(excerpt).zip(&self.window) {
-                // A cosine of amplitude 1 shall have magnitude 1.
+                // Scales a cosine of amplitude 1 to magnitude 1.
                 *to = from * weight / (LENGTH / 4) as f32;
             }
             self.forward.process(&mut time, &mut bins).ok()?;
@@ -95,7 +95,7 @@ impl Vocoder {
     }
 }
 
-/// Any number: the noise only has to be the same every time.
+/// Arbitrary but fixed, so that output is reproducible.
 const NOISE_SEED: u64 = 1;
 
 fn magnitude(logarithm: f32) -> f32 {
@@ -106,7 +106,7 @@ fn turned(logarithm: f32, angle: f32) -> Complex32 {
     Complex32::from_polar(magnitude(logarithm), angle)
 }
 
-/// Frames that overlap, added up and divided by what their windows add up to.
+/// Overlap-add of frames, divided by the sum of their windows.
 struct Overlap {
     frames: usize,
     sum: Vec<f32>,
@@ -124,20 +124,20 @@ impl Overlap {
         let sums = self.sum[at..at + LENGTH].iter_mut();
         let weights = self.weights[at..at + LENGTH].iter_mut();
         for (((sum, total), value), weight) in sums.zip(weights).zip(time).zip(window) {
-            // The inverse transform leaves its length as a factor.
+            // The inverse transform is not normalised.
             *sum += value * weight / LENGTH as f32;
             *total += weight * weight;
         }
     }
 
-    /// A frame stands for the samples around its middle.
+    /// Removes the padding: a frame represents the samples around its middle.
     fn finish(self) -> Vec<f32> {
         let samples = self.sum.iter().zip(&self.weights).map(|(sum, total)| sum / total.max(1e-11));
         samples.skip(LENGTH / 2).take(self.frames * HOP).collect()
     }
 }
 
-/// A train of pulses at the pitch, each the sum of all harmonics up to [`HARMONICS_HZ_MAX`].
+/// Pulses at the pitch, each the sum of all harmonics up to [`HARMONICS_HZ_MAX`].
 fn pulses(pitch_hz: &[f32]) -> Vec<f32> {
     let mut pulses = Vec::with_capacity(pitch_hz.len() * HOP);
     let mut turn = 0.0f64;
@@ -164,12 +164,12 @@ const HARMONICS_HZ_MAX: f32 = 11_000.0;
 fn harmonics(angle: f32, count: f32) -> f32 {
     let divisor = 2.0 * (angle * 0.5).sin();
     let limit = count + 0.5;
-    // Where the closed form is zero by zero it has this limit.
+    // The limit where the closed form is 0 / 0.
     let sum = if divisor.abs() <= 2e-3 { limit } else { (limit * angle).sin() / divisor };
     sum - 0.5
 }
 
-/// The pitch between frames, each of which stands for the middle of its samples.
+/// Pitch at a sample, interpolated between frame centres.
 #[expect(clippy::cast_precision_loss, reason = "a place inside of a frame is small")]
 fn pitch_at(pitch_hz: &[f32], sample: usize) -> f32 {
     let (frame, inside) = (sample / HOP, sample % HOP);
@@ -183,7 +183,7 @@ fn pitch_at(pitch_hz: &[f32], sample: usize) -> f32 {
     here * (1.0 - weight) + neighbour * weight
 }
 
-/// The sound with half a transform's length before and after it, mirrored at its ends.
+/// Pads the audio by half a transform's length at both ends, mirrored.
 fn mirrored(sound: &[f32]) -> Vec<f32> {
     let half = LENGTH / 2;
     let before = sound[1..=half].iter().rev();

@@ -1,4 +1,4 @@
-//! The voices that a model has and that we can give something to say.
+//! The voices of each model that we can provide phonemes for.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ pub(super) fn hibari() -> Vec<Voice> {
     vec![Voice { name: "af_heart".to_owned(), accent: Accent::American }]
 }
 
-/// One file for each voice. The first letter of its name is its language: only those are voices
-/// of ours whose language we can read.
+/// One file per voice. The first letter of its name is its language; voices of languages that we
+/// cannot read are left out.
 pub(super) fn kokoro(folder: &Path) -> Result<Vec<Voice>, Error> {
     let folder = folder.join("voices");
     let files = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))?;

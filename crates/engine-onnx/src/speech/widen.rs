@@ -1,10 +1,9 @@
-//! A graph in half precision, rewritten to compute in single precision.
+//! Rewrites a half-precision graph to compute in single precision.
 //!
-//! The runtime has no arithmetic in half precision on a CPU: it computes in single precision and
-//! rounds every result back. For some short sentences a value on the way is too large for that,
-//! and the whole sound becomes "not a number". With wider numbers the work is the same and
-//! nothing overflows. What is rewritten is the protobuf message itself: the types of tensors and
-//! of casts, and the values of the weights.
+//! On a CPU the runtime computes in single precision anyway and rounds every result back to half.
+//! For some short sentences an intermediate value overflows, and the whole audio becomes NaN. In
+//! single precision the work is the same and nothing overflows. The protobuf message itself is
+//! rewritten: the types of tensors and casts, and the values of the weights.
 
 use half::f16;
 
@@ -12,7 +11,7 @@ use wire::{Field, Malformed, fields};
 
 mod wire;
 
-/// The same graph with every half as a single.
+/// Returns the graph with every half-precision type and value widened.
 pub(super) fn widened(model: &[u8]) -> Result<Vec<u8>, Malformed> {
     let mut wide = Vec::with_capacity(2 * model.len());
     for field in fields(model) {
@@ -26,7 +25,7 @@ pub(super) fn widened(model: &[u8]) -> Result<Vec<u8>, Malformed> {
     Ok(wide)
 }
 
-// The numbers of the fields, as the ONNX schema gives them.
+// Field numbers of the ONNX schema.
 const MODEL_GRAPH: u64 = 7;
 const GRAPH_NODE: u64 = 1;
 const GRAPH_INITIALIZER: u64 = 5;
@@ -44,7 +43,7 @@ const TENSOR_RAW: u64 = 9;
 const VALUE_TYPE: u64 = 2;
 const TYPE_TENSOR: u64 = 1;
 const TENSOR_TYPE_ELEMENT: u64 = 1;
-// The numbers of the element types.
+// Numbers of the element types.
 const SINGLE: u64 = 1;
 const HALF: u64 = 10;
 
@@ -61,7 +60,7 @@ fn graph(graph: &[u8]) -> Result<Vec<u8>, Malformed> {
             Field::Bytes { number: number @ (GRAPH_INPUT | GRAPH_OUTPUT), value } => {
                 wire::put_bytes(&mut wide, number, &value_info(value)?);
             }
-            // What lies between nodes is inferred again.
+            // Types of intermediate values are dropped; the runtime infers them again.
             Field::Bytes { number: GRAPH_VALUE_INFO, .. } => {}
             other => other.put(&mut wide),
         }
@@ -151,7 +150,7 @@ fn value_info(value: &[u8]) -> Result<Vec<u8>, Malformed> {
     })
 }
 
-/// A message with one of its fields rewritten wherever it occurs.
+/// Rewrites every occurrence of one field of a message.
 fn rewritten(
     message: &[u8],
     number: u64,

@@ -1,4 +1,4 @@
-//! A picture without its background: U²-Net finds what stands out.
+//! Background removal: U²-Net detects the foreground.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,16 +10,17 @@ use super::resample::{Channel, Filter, Window};
 use super::{Picture, ToolError, bands, to_byte};
 use crate::runtime::Runtime;
 
-/// The network sees squares of so many pixels.
+/// Side of the network's input in pixels.
 const SIDE: usize = 320;
 const INPUT: &str = "input.1";
-/// Of the pictures that it was taught with, in red, green and blue.
+/// Mean and deviation of the training images, in red, green and blue.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
-/// What it is less sure about than this, at either end, is settled: otherwise a veil of the
-/// background stays, and what is kept shows through.
+/// Scores within this distance of 0 and 1 are rounded to them; otherwise a veil of the background
+/// stays and the foreground is slightly transparent.
 const UNSURE: f32 = 0.1;
-/// Its answer is stretched to reach from 0 to 1, but not where it found nothing.
+/// Minimum range to which scores are stretched, so that an image without foreground is not
+/// amplified.
 const RANGE_MIN: f32 = 0.3;
 
 /// The loaded network.
@@ -33,7 +34,7 @@ impl Cutter {
         Ok(Cutter { session: Mutex::new(runtime.session(&folder.join("u2netp.onnx"))?) })
     }
 
-    /// Makes transparent what lies behind.
+    /// Makes the background transparent.
     pub fn cut_out(
         &self,
         mut picture: Picture,
@@ -52,13 +53,13 @@ impl Cutter {
         Ok(picture)
     }
 
-    /// A panic of another caller leaves no half-made state in the session.
+    /// Ignores poisoning: a session keeps no state between runs.
     fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The picture as the network reads it: channel by channel, and as if of the usual brightness.
+/// The network's input: channel by channel, normalised.
 fn seen(picture: &Picture) -> Vec<f32> {
     let mut values = Vec::with_capacity(3 * SIDE * SIDE);
     for channel in 0..3 {
@@ -80,7 +81,7 @@ fn seen(picture: &Picture) -> Vec<f32> {
     values
 }
 
-/// From 0 for what lies behind to 1 for what stands out.
+/// Stretches scores to the range from 0 (background) to 1 (foreground).
 fn settled(found: &[f32]) -> Vec<f32> {
     let least = found.iter().copied().fold(f32::INFINITY, f32::min);
     let most = found.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -105,7 +106,7 @@ fn apply(picture: &mut Picture, found: &[f32]) {
         for (row, mask) in rows.zip(mask.chunks_exact(width)) {
             for (pixel, kept) in picture.row_mut(row).iter_mut().zip(mask) {
                 let alpha = to_byte(kept.clamp(0.0, 1.0) * f32::from(pixel[3]) / 255.0);
-                // What cannot be seen is not sent along either.
+                // The colours of transparent pixels are removed too.
                 *pixel = match (alpha, *pixel) {
                     (0, _) => [0; 4],
                     (alpha, [red, green, blue, _]) => [red, green, blue, alpha],
@@ -129,7 +130,7 @@ mod tests {
         let found: Vec<f32> =
             (0..SIDE * SIDE).map(|at| if at % SIDE < SIDE / 2 { 1.0 } else { 0.0 }).collect();
         apply(&mut picture, &found);
-        // Of three bands.
+        // Rows of three bands.
         for row in [0, 1497, 1498, 2995, 2996, 3199] {
             let row = picture.row(row);
             assert_eq!((row[10], row[340]), ([200; 4], [200; 4]));

@@ -1,8 +1,8 @@
-//! Something taken out of a picture, and what may have been behind it: MI-GAN.
+//! Erases parts of an image and fills in a plausible background: MI-GAN.
 //!
-//! The network fills squares of 512 pixels. Each group of holes gets a square of its own, with enough
-//! around it to go by, so that small holes in a large picture are filled at its full resolution.
-//! Pixels outside of the holes stay as they are.
+//! The network fills squares of 512 pixels. Each group of holes gets its own square with context
+//! around it, so that small holes in a large image are filled at full resolution. Pixels outside of
+//! the holes stay unchanged.
 
 mod holes;
 
@@ -19,21 +19,21 @@ use super::tiles::mirrored;
 use super::{Picture, ToolError, bands};
 use crate::runtime::Runtime;
 
-/// The network sees squares of so many pixels.
+/// Side of the network's input in pixels.
 const SIDE: usize = 512;
 const IMAGE: &str = "image";
 const MASK: &str = "mask";
 const RESULT: &str = "result";
-/// What the mask says of a pixel.
+/// Values of the mask.
 const KEEP: u8 = 255;
 const FILL: u8 = 0;
-/// A square is at least so much wider than its holes: half of them on each side.
+/// A square is at least this many times as wide as its holes, for context on all sides.
 const AROUND: usize = 2;
-/// A pixel of the network's square is unknown if so much of it is: a single hole among the eleven
-/// times eleven pixels that it stands for in the largest square picture is 0.008.
+/// A pixel of the network's square is unknown if at least this share of it is: a single hole among
+/// the 11 × 11 pixels that it represents in the largest square image is 0.008.
 const UNKNOWN: f32 = 1e-4;
 
-/// The loaded network. It works on one picture at a time.
+/// The loaded network. It processes one image at a time.
 pub struct Eraser {
     session: Mutex<Session>,
 }
@@ -45,8 +45,8 @@ impl Eraser {
         Ok(Eraser { session: Mutex::new(session) })
     }
 
-    /// Fills in what is transparent in the mask, or in the picture itself where there is no mask.
-    /// `is_wanted` is asked before each group of holes.
+    /// Fills the transparent pixels of the mask, or of the image itself if there is no mask.
+    /// `is_wanted` is called before each group of holes; false cancels.
     pub fn erase(
         &self,
         mut picture: Picture,
@@ -71,7 +71,7 @@ impl Eraser {
             if !is_wanted() {
                 return Err(ToolError::Cancelled);
             }
-            // Groups may lie within one another's areas, and are filled together then.
+            // Areas of groups may overlap; an overlapped group is already filled.
             if !holes.are_in(area) {
                 continue;
             }
@@ -83,13 +83,13 @@ impl Eraser {
         Ok(picture)
     }
 
-    /// A panic of another caller leaves no half-made state in the session.
+    /// Ignores poisoning: a session keeps no state between runs.
     fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What the network sees of a picture, and the area whose holes it fills.
+/// The part of an image that the network sees, and the area whose holes it fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct View {
     area: Area,
@@ -97,10 +97,10 @@ struct View {
     down: Span,
 }
 
-/// One side of a [`View`]: a part of the picture, and where that lies in the network's square.
+/// One axis of a [`View`]: a part of the image, and its position in the network's square.
 ///
-/// A part that leaves room is mirrored around itself. That is done in the square and not in the
-/// picture, so that a picture of 64 × 500,000 pixels costs no more than a square one.
+/// A part that is smaller than the square is mirrored around itself, in the square and not in the
+/// image, so that an image of 64 × 500,000 pixels costs no more than a square one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     /// In pixels of the picture.
@@ -112,8 +112,8 @@ struct Span {
 }
 
 impl Span {
-    /// `side` pixels of the picture's `length` with `first..end` in their middle if there is room,
-    /// or all of them.
+    /// Selects `side` pixels of the image's `length`, centred on `first..end` where possible, or
+    /// all of them.
     fn around(first: usize, end: usize, length: usize, side: usize) -> Span {
         if length <= side {
             let count = (length * SIDE).div_ceil(side);
@@ -127,12 +127,12 @@ impl Span {
         self.count as f32 / self.length as f32
     }
 
-    /// Where a pixel of the picture begins in the square.
+    /// The position in the square of a pixel of the image.
     fn place_of(&self, at: usize) -> f32 {
         self.place as f32 + (at - self.start) as f32 * self.scale()
     }
 
-    /// Which of the part's pixels is seen at each place of the square.
+    /// The pixel of the part at each position of the square.
     fn seen(&self) -> Vec<usize> {
         let place = self.place.cast_signed();
         (0..SIDE).map(|at| mirrored(at.cast_signed() - place, self.count)).collect()
@@ -143,7 +143,7 @@ impl View {
     fn around(area: Area, picture: &Picture) -> View {
         let longer = (area.right - area.left).max(area.bottom - area.top);
         let side = (longer * AROUND).max(SIDE);
-        // The whole picture is enough to go by.
+        // More than the whole image is not needed.
         let side = side.min(picture.width.max(picture.height)).max(SIDE);
         View {
             area,
@@ -152,7 +152,7 @@ impl View {
         }
     }
 
-    /// The square as the network fills it: three channels of [`SIDE`] squared bytes.
+    /// Runs the network: three channels of [`SIDE`]² bytes.
     fn filled(
         &self,
         session: &mut Session,
@@ -176,7 +176,7 @@ impl View {
         Ok(outputs[RESULT].try_extract_tensor::<u8>()?.1.to_vec())
     }
 
-    /// One value for each pixel of the square, from the picture's row and column.
+    /// Resamples one channel, given by row and column, to the square.
     fn seen(&self, filter: Filter, value: impl Fn(usize, usize) -> f32) -> Vec<f32> {
         let View { across, down, .. } = self;
         let read = |row: usize, into: &mut [f32]| {
@@ -196,7 +196,7 @@ impl View {
         square
     }
 
-    /// Puts what was filled into the holes of the area, and nowhere else.
+    /// Copies the filled pixels into the holes of the area only.
     fn put(&self, picture: &mut Picture, holes: &Holes, filled: &[u8]) {
         let Area { left, right, top, bottom } = self.area;
         let width = right - left;

@@ -1,18 +1,18 @@
-//! Other sizes: one channel of a picture, or of a part of it, at as many pixels as are wanted.
+//! Resamples one channel of an image, or of a part of it, to another size.
 //!
-//! Rows are read one by one, from top to bottom, and only the result is kept. So a picture of any
-//! size can be brought to a small one without being in memory a second time.
+//! Rows are read one by one, from top to bottom, and only the result is kept, so that a large image
+//! can be reduced without a second copy in memory.
 
-/// What a pixel of the result is made of.
+/// Resampling filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filter {
-    /// Keeps what is sharp, and swings a little at edges.
+    /// Sharp, with slight ringing at edges.
     Lanczos,
-    /// Stays within the values that there are.
+    /// Never exceeds the range of the input values.
     Triangle,
 }
 
-/// A part of a channel, in its own pixels; its edges may lie between them.
+/// A part of a channel in pixels; its edges may be fractional.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Window {
     pub(super) left: f32,
@@ -27,7 +27,7 @@ impl Window {
     }
 }
 
-/// A channel whose rows can be read: `read` fills in one row.
+/// A channel whose rows can be read: `read` fills one row.
 pub(super) struct Channel<R> {
     pub(super) width: usize,
     pub(super) height: usize,
@@ -35,7 +35,7 @@ pub(super) struct Channel<R> {
 }
 
 impl<R: FnMut(usize, &mut [f32])> Channel<R> {
-    /// The window at so many pixels. The rows that it needs are read once each.
+    /// Resamples the window. Each row is read at most once.
     pub(super) fn resampled(
         mut self,
         window: Window,
@@ -70,7 +70,7 @@ impl<R: FnMut(usize, &mut [f32])> Channel<R> {
     }
 }
 
-/// Neighbouring pixels, and what each counts; together they count one.
+/// Adjacent pixels and their weights, which sum to 1.
 struct Taps {
     first: usize,
     weights: Vec<f32>,
@@ -87,11 +87,11 @@ impl Taps {
     }
 }
 
-/// For each of `count` pixels across a span of `length` pixels. At least one pixel of the span lies
-/// within the length.
+/// The taps of each of `count` pixels over a span of the `length` pixels. The span must overlap
+/// them by at least one pixel.
 fn taps(length: usize, (start, span): (f32, f32), count: usize, filter: Filter) -> Vec<Taps> {
     let step = span / count as f32;
-    // What is made smaller is smoothed first, or it would flicker.
+    // Widens the filter when reducing, to prevent aliasing.
     let stretch = step.max(1.0);
     let reach = filter.reach() * stretch;
     let one = |pixel: usize| {
@@ -113,7 +113,7 @@ fn taps(length: usize, (start, span): (f32, f32), count: usize, filter: Filter) 
 }
 
 impl Filter {
-    /// How many pixels on each side count.
+    /// Radius in pixels.
     fn reach(self) -> f32 {
         match self {
             Filter::Lanczos => 3.0,

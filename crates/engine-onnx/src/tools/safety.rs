@@ -1,4 +1,4 @@
-//! Whether a picture is for adults: open_nsfw, which judges the picture as a whole.
+//! Adult-content classification of whole images: open_nsfw.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,12 +10,12 @@ use super::resample::{Channel, Filter, Window};
 use super::{Picture, ToolError};
 use crate::runtime::Runtime;
 
-/// A picture is brought to this side, whatever its form.
+/// Images are scaled to a square of this side, regardless of their aspect ratio.
 const SIDE: usize = 256;
-/// The network sees the middle of that.
+/// Side of the centre crop that the network sees.
 const SEEN: usize = 224;
 const EDGE: usize = (SIDE - SEEN) / 2;
-/// Of the pictures that it was taught with. It takes blue before green before red.
+/// Mean of the training images. The channel order is blue, green, red.
 const MEAN: [f32; 3] = [104.0, 117.0, 123.0];
 const INPUT: &str = "input:0";
 
@@ -30,7 +30,7 @@ impl Judge {
         Ok(Judge { session: Mutex::new(runtime.session(&folder.join("open-nsfw.onnx"))?) })
     }
 
-    /// How likely the picture is for adults, from 0 to 1.
+    /// The probability, from 0 to 1, that the image has adult content.
     pub fn score(&self, picture: &Picture) -> Result<f32, ToolError> {
         let seen = seen(picture);
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,12 +38,12 @@ impl Judge {
             INPUT => TensorRef::from_array_view(([1, SEEN, SEEN, 3], seen.as_slice()))?,
         })?;
         let scores = outputs[0].try_extract_tensor::<f32>()?.1;
-        // How likely it is harmless comes first.
+        // Index 0 is the probability that the image is harmless.
         scores.get(1).copied().ok_or(ToolError::Answer)
     }
 }
 
-/// The middle of the picture, pixel by pixel. What is transparent is seen on white.
+/// The network's input: the centre of the image, with transparency on white.
 fn seen(picture: &Picture) -> Vec<f32> {
     let mut values = vec![0.0; SEEN * SEEN * 3];
     for (place, mean) in MEAN.into_iter().enumerate() {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn blue_comes_first_and_what_is_transparent_is_white() {
-        // Weights of a filter add up to one but for rounding.
+        // A filter's weights sum to 1 except for rounding.
         let first = |picture: &Picture, expected: [f32; 3]| {
             let mut both = seen(picture).into_iter().zip(expected);
             assert!(both.all(|(one, other)| (one - other).abs() < 1e-3), "{expected:?}");

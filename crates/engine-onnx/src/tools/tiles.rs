@@ -1,27 +1,27 @@
-//! A picture in parts: each is computed with a margin around it, and only its own pixels are used.
+//! Divides an image into tiles, which are processed with a margin; only their core is used.
 //!
-//! All parts have the same size, so that a network allocates once. Where a margin leaves the picture
-//! it sees the picture mirrored.
+//! All tiles have the same size, so that a network allocates once. Margins beyond the image's edges
+//! are mirrored.
 
 use std::ops::Range;
 
-/// How one side of a picture is divided.
+/// The division of one axis of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Division {
-    /// Of the picture.
+    /// Length of the axis in pixels.
     length: usize,
-    /// Of each part without its margins.
+    /// Length of each tile without margins.
     core: usize,
     margin: usize,
     count: usize,
 }
 
-/// A part of one side.
+/// A tile on one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Where it begins with its margin; before the picture where this is negative.
+    /// The start including the margin; negative if outside of the image.
     pub(super) start: isize,
-    /// The pixels of the result that are its own.
+    /// The range of the result that this tile provides.
     pub(super) target: Range<usize>,
 }
 
@@ -29,21 +29,21 @@ pub(super) struct Part {
 const MULTIPLE: usize = 4;
 
 impl Division {
-    /// Into as few parts of about the same size as `core_max` allows.
+    /// Divides into the fewest tiles of about equal size that `core_max` allows.
     pub(super) fn of(length: usize, core_max: usize, margin: usize) -> Division {
         let count = length.div_ceil(core_max).max(1);
         let whole = (length.div_ceil(count) + 2 * margin).next_multiple_of(MULTIPLE);
         let core = whole - 2 * margin;
-        // What the rounding adds to each of many parts may make the last of them empty.
+        // Rounding up the tile length may leave the last tile empty.
         Division { length, core, margin, count: length.div_ceil(core) }
     }
 
-    /// Of each part with its margins.
+    /// Length of each tile with margins.
     pub(super) fn part_length(&self) -> usize {
         self.core + 2 * self.margin
     }
 
-    /// The parts, when the side becomes `target` pixels.
+    /// The tiles, if the axis is scaled to `target` pixels.
     pub(super) fn parts(self, target: usize) -> impl Iterator<Item = Part> {
         let place = move |at: usize| {
             let at = at.min(self.length) as f64 / self.length as f64;
@@ -56,7 +56,7 @@ impl Division {
     }
 }
 
-/// The pixel that is seen at a place which may lie beyond the edges of a side.
+/// The pixel at a position, mirrored at the edges.
 pub(super) fn mirrored(at: isize, length: usize) -> usize {
     let period = (2 * length).cast_signed();
     let at = at.rem_euclid(period).cast_unsigned();
@@ -76,7 +76,7 @@ mod tests {
                 for part in division.parts(target) {
                     assert_eq!(part.target.start, end, "{length} {target}");
                     end = part.target.end;
-                    // What it shows lies between its margins.
+                    // The range lies between the tile's margins.
                     let scale = target as f64 / length as f64;
                     let first = part.target.start as f64 / scale;
                     let last = part.target.end as f64 / scale;

@@ -1,4 +1,4 @@
-//! Larger pictures: Real-ESRGAN, part by part.
+//! Upscaling by Real-ESRGAN, tile by tile.
 
 mod compact;
 
@@ -13,16 +13,16 @@ use super::tiles::{Division, Part, mirrored};
 use super::{CHANNELS, Picture, ToolError, to_byte};
 use crate::runtime::Runtime;
 
-/// A larger picture is made smaller before the network sees it: only one that is hardly to be
-/// enlarged can be so large, and then every pixel would take the network's time for nothing.
+/// A larger image is reduced before the network sees it. Only an image that is barely enlarged can
+/// be this large, and each pixel would cost time without benefit.
 const WORK_PIXELS_MAX: usize = 1 << 22;
-/// Where a result is larger than so many times what the network makes, the network runs twice.
+/// If the result exceeds this many times the network's output size, the network runs twice.
 const STRETCH_MAX: f64 = 1.25;
-/// Red, green and blue, which are all that networks see.
+/// Red, green and blue; networks ignore alpha.
 const COLOURS: usize = 3;
 const OPAQUE: u8 = u8::MAX;
 
-/// A loaded network. It works on one picture at a time.
+/// A loaded network. It processes one image at a time.
 pub struct Upscaler {
     network: Mutex<Network>,
 }
@@ -31,15 +31,15 @@ struct Network {
     session: Session,
     input: &'static str,
     output: &'static str,
-    /// How many times as wide and high it makes a picture.
+    /// Factor by which the network enlarges width and height.
     factor: usize,
-    /// What it must see around a part in order to join it to the next without a seam.
+    /// Context around a tile that avoids visible seams, in pixels.
     margin: usize,
     core_max: usize,
 }
 
 impl Upscaler {
-    /// The small network, which is part of the program: quick, and at its best with drawings.
+    /// The small network, embedded in the binary: fast, best for drawings.
     pub fn compact(runtime: &Runtime) -> Result<Upscaler, ToolError> {
         let graph = compact::graph().map_err(ToolError::Weights)?;
         let session = runtime.builder()?.commit_from_memory(&graph)?;
@@ -48,20 +48,20 @@ impl Upscaler {
             input: compact::PICTURE,
             output: compact::LARGER,
             factor: compact::FACTOR,
-            // A filter that makes the result smaller looks at a few pixels more.
+            // The filter that reduces the result reads a few more pixels.
             margin: compact::REACH + 4,
             core_max: 256,
         }))
     }
 
-    /// `real_esrgan_x2.onnx`: natural photographs, at six times the work.
+    /// `real_esrgan_x2.onnx`: for photographs, at six times the work.
     pub fn load(runtime: &Runtime, folder: &Path) -> Result<Upscaler, ToolError> {
         Ok(Upscaler::of(Network {
             session: runtime.session(&folder.join("real_esrgan_x2.onnx"))?,
             input: "input",
             output: "output",
             factor: 2,
-            // It sees further than that, but what lies there changes no pixel by a level that shows.
+            // Its receptive field is larger, but the effect of pixels beyond this is not visible.
             margin: 16,
             core_max: 256,
         }))
@@ -71,7 +71,8 @@ impl Upscaler {
         Upscaler { network: Mutex::new(network) }
     }
 
-    /// The picture at another size, which is at least as large. `is_wanted` is asked before each part.
+    /// Enlarges the image to a size that is at least as large. `is_wanted` is called before each
+    /// tile; false cancels.
     pub fn enlarge(
         &self,
         picture: &Picture,
@@ -92,7 +93,7 @@ impl Upscaler {
         network.enlarge(&between, (width, height), &is_wanted)
     }
 
-    /// A panic of another caller leaves no half-made state in the session.
+    /// Ignores poisoning: a session keeps no state between runs.
     fn network(&self) -> MutexGuard<'_, Network> {
         self.network.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,10 +135,10 @@ impl Network {
     }
 }
 
-/// A part of a picture, with its margins, and where it goes.
+/// A tile of an image, and its target.
 struct Joint<'a> {
     picture: &'a Picture,
-    /// With its margins.
+    /// Size with margins.
     size: (usize, usize),
     right: Part,
     down: Part,
@@ -148,7 +149,7 @@ impl Joint<'_> {
         (0..COLOURS).flat_map(|channel| self.channel(channel)).collect()
     }
 
-    /// Its pixels from 0 to 1, with what is mirrored beyond the edges.
+    /// The tile's pixels from 0 to 1, mirrored beyond the edges.
     fn channel(&self, channel: usize) -> Vec<f32> {
         let (width, height) = self.size;
         let mut values = Vec::with_capacity(width * height);
@@ -163,8 +164,8 @@ impl Joint<'_> {
         values
     }
 
-    /// Brings one channel to its size and puts it into its place. `values` is `factor` times as wide
-    /// and as high as the part.
+    /// Resamples one channel and copies it to the target. `values` is `factor` times as wide and
+    /// high as the tile.
     fn put(&self, result: &mut Picture, channel: usize, values: &[f32], factor: usize) {
         let (right, down) = (&self.right.target, &self.down.target);
         if right.is_empty() || down.is_empty() {
@@ -193,7 +194,7 @@ impl Joint<'_> {
     }
 }
 
-/// A smaller picture in place of one that is too large.
+/// Reduces an image that is too large.
 fn within_bounds(picture: &Picture) -> Option<Picture> {
     let pixels = picture.width * picture.height;
     if pixels <= WORK_PIXELS_MAX {

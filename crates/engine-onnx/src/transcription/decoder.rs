@@ -1,4 +1,4 @@
-//! A decoder whose graph holds two branches: one that begins, and one that goes on from a cache.
+//! A decoder whose graph has two branches: the first step, and further steps with a cache.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,26 +16,26 @@ pub(super) struct Decoder {
     go_on: RunOptions<HasSelectedOutputs>,
 }
 
-/// One tensor of the cache: the name it has going in, and the one it has coming out.
+/// One tensor of the cache, with its input and output names.
 struct Past {
     input: String,
     output: String,
     heads: usize,
     width: usize,
-    /// Whether it depends on what was said so far; the others never change after the beginning.
+    /// True for tensors that grow with each token; the others are constant after the first step.
     is_growing: bool,
 }
 
-/// What the decoder remembers, in the order of `past`.
+/// The key/value cache, in the order of `past`.
 pub(super) struct Cache(Vec<DynValue>);
 
-/// How likely each token is next, after each of the tokens that went in.
+/// Logits of the next token, after each input token.
 pub(super) struct Logits {
     values: Vec<f32>,
     vocabulary: usize,
 }
 
-/// Where each token listened: for each head, a row per token and a column per frame.
+/// Cross-attention: per head, a row per token and a column per frame.
 pub(super) struct Attention {
     pub(super) heads: usize,
     pub(super) rows: usize,
@@ -56,7 +56,7 @@ impl Decoder {
         Ok(Decoder { session, past, begin, go_on })
     }
 
-    /// Reads the first tokens, with what the encoder made of the sound.
+    /// Processes the first tokens with the encoder's output.
     pub(super) fn begin(
         &mut self,
         states: &DynValue,
@@ -69,7 +69,7 @@ impl Decoder {
         Ok((logits, Cache(cache)))
     }
 
-    /// Reads one more token.
+    /// Processes one more token.
     pub(super) fn go_on(
         &mut self,
         states: &DynValue,
@@ -90,7 +90,7 @@ impl Decoder {
         Ok(logits)
     }
 
-    /// Reads all tokens once more and tells where the given layers listened.
+    /// Processes all tokens again and returns the cross-attention of the given layers.
     pub(super) fn attention(
         &mut self,
         states: &DynValue,
@@ -114,12 +114,12 @@ impl Decoder {
 }
 
 impl Logits {
-    /// After one of the tokens that went in.
+    /// Logits after the input token `index`.
     pub(super) fn at(&self, index: usize) -> &[f32] {
         &self.values[index * self.vocabulary..][..self.vocabulary]
     }
 
-    /// After the last one.
+    /// Logits after the last input token.
     pub(super) fn last(&self) -> &[f32] {
         &self.values[self.values.len() - self.vocabulary..]
     }
@@ -131,7 +131,7 @@ impl Attention {
     }
 }
 
-/// A token drawn by its likelihood at this temperature; the likeliest one at 0.
+/// Samples a token at this temperature; at 0 returns the most likely one.
 pub(super) fn drawn(logits: &[f32], temperature: f32, random: &mut fastrand::Rng) -> i64 {
     let best = logits.iter().enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other));
     let Some((likeliest, highest)) = best else { return 0 };
@@ -146,12 +146,12 @@ pub(super) fn drawn(logits: &[f32], temperature: f32, random: &mut fastrand::Rng
             return token as i64;
         }
     }
-    // Rounding may leave a crumb at the end.
+    // Reached only through rounding errors.
     likeliest as i64
 }
 
-/// Cuts off the end of a text if it is the same few tokens over and over, which shows that the
-/// model lost its way, and leaves them once.
+/// If the text ends in the same few tokens over and over (a decoding failure), removes the
+/// repetitions but one and returns true.
 pub(super) fn cut_loop(tokens: &mut Vec<i64>) -> bool {
     const PERIOD_MAX: usize = 16;
     const TOKENS_MIN: usize = 12;

@@ -1,4 +1,4 @@
-//! Moonshine: English, straight from the samples.
+//! Moonshine: English, directly from samples.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -13,17 +13,17 @@ use super::{Heard, SAMPLE_RATE, Segment, TranscriptionError, check};
 use crate::runtime::{Error as RuntimeError, Runtime};
 
 pub(super) const LANGUAGE: &str = "en";
-/// Trained on stretches of up to half a minute; shorter ones are heard faster and as well.
+/// Trained on stretches of up to 30 s; shorter ones are as accurate and faster.
 pub(super) const PACE: Pace = Pace { silence_s: 1.2, soft_s: 6.0, pause_s: 0.3, hard_s: 24.0 };
 
 const START: i64 = 1;
 const END: i64 = 2;
-/// Nobody speaks faster than this; a model that goes on has lost its way.
+/// Faster than any speech; a model that exceeds it has lost track.
 const TOKENS_PER_S_MAX: f64 = 8.0;
 const TOKENS_MIN: usize = 8;
-/// Any number: equal sounds shall give equal texts.
+/// Arbitrary but fixed, so that output is reproducible.
 const SEED: u64 = 1;
-/// The first layers look at windows, so that very short sounds need silence behind them.
+/// Shorter audio is padded with silence, because the first layers use windows.
 const SAMPLES_MIN: usize = SAMPLE_RATE as usize / 2;
 
 pub(super) struct Moonshine {
@@ -41,7 +41,7 @@ impl Moonshine {
         })
     }
 
-    /// One segment per stretch: the model tells no times.
+    /// One segment per stretch: the model has no timestamps.
     pub(super) fn hear(
         &mut self,
         samples: &[f32],

@@ -1,18 +1,18 @@
-//! Cuts a sound into stretches of speech, at pauses, and leaves silence out.
+//! Splits audio into stretches of speech at pauses, and drops silence.
 //!
-//! Speech is what is louder than the quietest that was heard lately. A model is never given more
-//! than `hard_s` at once, so this also bounds memory.
+//! Speech is what is louder than the recent background level. A model is never given more than
+//! `hard_s` at once, which also bounds memory.
 
 use super::SAMPLE_RATE;
 
-/// How long a model likes to listen.
+/// The stretch lengths that suit a model.
 pub(super) struct Pace {
-    /// Silence this long always ends a stretch.
+    /// Silence that always ends a stretch.
     pub(super) silence_s: f32,
-    /// After `soft_s`, a pause of `pause_s` ends it.
+    /// After `soft_s`, a pause of `pause_s` ends the stretch.
     pub(super) soft_s: f32,
     pub(super) pause_s: f32,
-    /// After this long it is cut where it is quietest.
+    /// Maximum length; the stretch is then cut at its quietest point.
     pub(super) hard_s: f32,
 }
 
@@ -23,10 +23,10 @@ pub(super) struct Stretch {
 
 pub(super) struct Splitter {
     pace: &'static Pace,
-    /// What does not fill a frame yet.
+    /// Samples that do not fill a frame yet.
     partial: Vec<f32>,
     samples: Vec<f32>,
-    /// One number per frame of `samples`.
+    /// One value per frame of `samples`.
     loudness_db: Vec<f32>,
     start_frame: u64,
     floor_db: f32,
@@ -37,17 +37,17 @@ pub(super) struct Splitter {
 /// 20 milliseconds.
 const FRAME_SAMPLES: usize = SAMPLE_RATE as usize / 50;
 const FRAMES_PER_S: f32 = 50.0;
-/// What is kept of the silence before and after speech: soft consonants are in it.
+/// Silence kept before and after speech, because it contains soft consonants.
 const MARGIN_FRAMES: usize = 15;
-/// How much louder than the background speech is.
+/// Level of speech above the background.
 const ABOVE_FLOOR_DB: f32 = 10.0;
-/// The background is taken to get louder by this much a frame, until a quieter one is heard.
+/// The background estimate rises by this per frame until a quieter frame arrives.
 const FLOOR_RISE_DB: f32 = 0.02;
 const FLOOR_MIN_DB: f32 = -75.0;
-/// Whatever the background, what is this quiet is silence and what is this loud is not.
+/// Limits of the threshold: quieter is always silence, louder always speech.
 const SILENT_DB: f32 = -58.0;
 const LOUD_DB: f32 = -35.0;
-/// How many frames are looked at together when a place to cut is sought.
+/// Frames that are averaged when searching for a cutting point.
 const CUT_FRAMES: usize = 5;
 
 impl Splitter {
@@ -58,14 +58,14 @@ impl Splitter {
             samples: Vec::new(),
             loudness_db: Vec::new(),
             start_frame: 0,
-            // The first frame is the background until a quieter one is heard.
+            // The first frame sets the background level.
             floor_db: f32::INFINITY,
             has_speech: false,
             quiet_frames: 0,
         }
     }
 
-    /// Takes a block and gives the stretches that it completes.
+    /// Adds a block and returns the completed stretches.
     pub(super) fn push(&mut self, block: &[f32]) -> Vec<Stretch> {
         self.partial.extend_from_slice(block);
         let partial = std::mem::take(&mut self.partial);
@@ -75,7 +75,7 @@ impl Splitter {
         stretches
     }
 
-    /// The last stretch, if anything was said in it.
+    /// Returns the last stretch, if it contains speech.
     pub(super) fn finish(mut self) -> Option<Stretch> {
         let rest = std::mem::take(&mut self.partial);
         if !rest.is_empty() {
@@ -89,7 +89,7 @@ impl Splitter {
         self.has_speech.then(|| self.take(frames))
     }
 
-    /// How long everything that came in so far is.
+    /// Total length of the input so far, in seconds.
     pub(super) fn heard_s(&self) -> f64 {
         let frames = self.start_frame + self.loudness_db.len() as u64;
         let samples = frames * FRAME_SAMPLES as u64 + self.partial.len() as u64;
@@ -125,7 +125,7 @@ impl Splitter {
         (self.floor_db + ABOVE_FLOOR_DB).clamp(SILENT_DB, LOUD_DB)
     }
 
-    /// The frame to cut at: the middle of the quietest place in the second half.
+    /// The cutting point: the middle of the quietest frames in the second half.
     fn quietest(&self) -> usize {
         let half = self.loudness_db.len() / 2;
         let sums = self.loudness_db[half..].windows(CUT_FRAMES).map(|it| it.iter().sum::<f32>());
@@ -133,7 +133,7 @@ impl Splitter {
         quietest.map_or(self.loudness_db.len(), |(index, _)| half + index + CUT_FRAMES / 2)
     }
 
-    /// Takes the first frames as a stretch, without most of the silence at its end.
+    /// Removes the first frames as a stretch, without most of the silence at its end.
     fn take(&mut self, frames: usize) -> Stretch {
         let threshold_db = self.threshold_db();
         let spoken = self.loudness_db[..frames].iter().rposition(|it| threshold_db < *it);

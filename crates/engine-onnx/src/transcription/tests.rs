@@ -1,4 +1,4 @@
-//! Stretches of speech, and loops of tokens.
+//! Tests of stretches of speech and repeated tokens.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::moonshine;
 use super::stretches::{Pace, Splitter, Stretch};
 use super::{SAMPLE_RATE, whisper};
 
-/// A hum that stands for speech, or a hiss that stands for a room, by its amplitude.
+/// A tone: loud it stands for speech, quiet for background noise.
 fn tone(seconds: f32, amplitude: f32) -> Vec<f32> {
     let samples = (seconds * SAMPLE_RATE as f32) as usize;
     (0..samples).map(|index| amplitude * (index as f32 * 0.1).sin()).collect()

@@ -1,4 +1,4 @@
-//! From text to token numbers, and back.
+//! Converts text to token ids and back.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ impl Texts {
         Tokenizer::from_file(&file).map(Texts).map_err(failed)
     }
 
-    /// The tokens of a text, without marks around it.
+    /// The tokens of a text, without marker tokens.
     pub(super) fn tokens(&self, text: &str) -> Result<Vec<i64>, TranscriptionError> {
         let failed = |error: tokenizers::Error| TranscriptionError::Failed(error.to_string());
         let encoded = self.0.encode_fast(text, false).map_err(failed)?;
         Ok(encoded.get_ids().iter().map(|id| i64::from(*id)).collect())
     }
 
-    /// The text of tokens, without the marks among them.
+    /// The text of tokens; marker tokens are skipped.
     pub(super) fn text(&self, tokens: &[i64]) -> Result<String, TranscriptionError> {
         let ids: Vec<u32> = tokens.iter().filter_map(|it| u32::try_from(*it).ok()).collect();
         let failed = |error: tokenizers::Error| TranscriptionError::Failed(error.to_string());

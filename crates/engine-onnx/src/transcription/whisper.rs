@@ -1,4 +1,4 @@
-//! Whisper: many languages, with times, half a minute at a time.
+//! Whisper: many languages, with timestamps, 30 s at a time.
 
 mod alignment;
 mod guard;
@@ -25,15 +25,15 @@ use super::tokenizer::Texts;
 use super::{Heard, SAMPLE_RATE, Segment, Spoken, TranscriptionError, check};
 use crate::runtime::{Error as RuntimeError, Runtime};
 
-/// The encoder always takes the time of half a minute, so stretches are as long as can be.
+/// The encoder always costs as much as for 30 s, so stretches are as long as possible.
 pub(super) const PACE: Pace = Pace { silence_s: 4.0, soft_s: 20.0, pause_s: 0.4, hard_s: 29.8 };
 
-/// What the decoder's positions allow. Half is for what it writes, and half for what went before,
-/// as in the reference implementation.
+/// The decoder's number of positions. Half are for output, half for context, as in the reference
+/// implementation.
 const POSITIONS: usize = 448;
 const TOKENS_MAX: usize = POSITIONS / 2;
 pub(super) const CONTEXT_TOKENS_MAX: usize = POSITIONS / 2 - 1;
-/// Any number: equal sounds shall give equal texts.
+/// Arbitrary but fixed, so that output is reproducible.
 const SEED: u64 = 1;
 
 pub(super) struct Whisper {
@@ -45,17 +45,17 @@ pub(super) struct Whisper {
     mel: Mel,
 }
 
-/// What is wanted of a stretch.
+/// Options of a stretch.
 pub(super) struct Ask<'a> {
     pub(super) language: Option<&'a str>,
     pub(super) words: bool,
-    /// None or 0: as low as gives a text that can be believed.
+    /// `None` or 0: the lowest temperature whose text passes the quality checks.
     pub(super) temperature: Option<f32>,
-    /// Tokens of what was said before.
+    /// Tokens of the previous text.
     pub(super) context: &'a [i64],
 }
 
-/// What was decoded from a stretch, times included.
+/// The decoded tokens of a stretch, including timestamps.
 struct Decoded {
     tokens: Vec<i64>,
     certainty: Certainty,
@@ -65,7 +65,7 @@ struct Decoded {
 impl Whisper {
     pub(super) fn load(runtime: &Runtime, folder: &Path) -> Result<Whisper, TranscriptionError> {
         let decoder = folder.join("decoder_model_merged_quantized.onnx");
-        // The graph also gives out where its layers looked, which is large and not needed.
+        // The graph's other outputs, its attentions, are large and not needed.
         let outputs = OutputSelector::no_default().with("last_hidden_state");
         let options = RunOptions::new().map_err(RuntimeError::from)?;
         Ok(Whisper {
@@ -82,7 +82,7 @@ impl Whisper {
         self.vocabulary.language(language).is_some()
     }
 
-    /// A caller's words, as if they had been said before. Marks among them are only words.
+    /// Tokens of a caller's hint, as previous text. Special tokens are removed.
     pub(super) fn context(&self, prompt: &str) -> Result<Vec<i64>, TranscriptionError> {
         let tokens = self.texts.tokens(&format!(" {}", prompt.trim()))?;
         Ok(tokens.into_iter().filter(|it| *it < self.vocabulary.end).collect())
@@ -126,13 +126,14 @@ impl Whisper {
         states.ok_or_else(|| TranscriptionError::Failed("the encoder gave no states".to_owned()))
     }
 
-    /// The likeliest language. What was said before is no part of the question.
+    /// The most likely language, detected without context.
     fn language(&mut self, states: &DynValue) -> Result<i64, TranscriptionError> {
         let (logits, _) = self.decoder.begin(states, &[self.vocabulary.start])?;
         Ok(self.vocabulary.likeliest_language(logits.last()))
     }
 
-    /// Tries until a text is believed, and takes the last one if none is; nothing if nobody spoke.
+    /// Retries at rising temperatures until a text passes the quality checks; otherwise returns the
+    /// last one. `None` if there is no speech.
     fn decode_well(
         &mut self,
         states: &DynValue,
@@ -158,7 +159,7 @@ impl Whisper {
         Ok(last)
     }
 
-    /// The tokens that come before those that are written.
+    /// The tokens that precede the output.
     fn before(&self, language: i64, context: &[i64]) -> Vec<i64> {
         let mut before = Vec::new();
         if !context.is_empty() {
@@ -170,7 +171,7 @@ impl Whisper {
         before
     }
 
-    /// One token after the other, by the rules of times.
+    /// Decodes token by token, following the timestamp rules.
     fn decode(
         &mut self,
         states: &DynValue,
@@ -215,7 +216,7 @@ impl Whisper {
         (token, rules::likelihood(&logits, token))
     }
 
-    /// The text between each two times.
+    /// The text between each pair of timestamps.
     fn segments(
         &self,
         decoded: &Decoded,
@@ -234,7 +235,7 @@ impl Whisper {
         Ok(segments)
     }
 
-    /// When each word was said, from where the decoder listened while it wrote.
+    /// Word timestamps, derived from the decoder's cross-attention.
     fn words(
         &mut self,
         states: &DynValue,
@@ -259,7 +260,7 @@ impl Whisper {
             heads.extend(listened.filter(|it| *head < it.heads).map(|it| it.head(*head)));
         }
         let frames = (length_s * alignment::FRAMES_PER_S).ceil() as usize;
-        // The row of a token tells where the decoder listened for the token that follows it.
+        // A token's row is the attention while decoding the token after it.
         let rows = marks.len()..tokens.len() - 1;
         let columns = attention.first().map_or(0, |it| it.frames);
         let starts = alignment::starts_s(&heads, columns, rows, frames.min(columns));

@@ -1,4 +1,4 @@
-//! MiniLM against vectors from another implementation, alone and under load.
+//! Tests MiniLM against vectors of another implementation, alone and under load.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -21,7 +21,7 @@ fn embed(embedder: &Embedder, inputs: &[&str]) -> Embeddings {
     embedder.embed(inputs, Overflow::Refuse).unwrap()
 }
 
-/// How far the cosine of two vectors of length one is from one.
+/// 1 minus the cosine similarity of two unit vectors.
 fn distance(one: &[f32], other: &[f32]) -> f32 {
     1.0 - one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>()
 }

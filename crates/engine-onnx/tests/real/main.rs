@@ -1,4 +1,4 @@
-//! The engine with real weights, which `TOLLGATE_TEST_MODELS` names the folder of.
+//! Tests with real weights, in the folder named by `TOLLGATE_TEST_MODELS`.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 
@@ -10,8 +10,8 @@ mod speech;
 mod tools;
 mod transcription;
 
-/// Whether this processor adds up products of bytes exactly. Without VNNI the runtime adds them in
-/// 16 bits, which overflow: quantised models still say and hear nearly the same, not the same.
+/// True if the CPU sums products of bytes exactly. Without VNNI the runtime sums them in 16 bits,
+/// which overflow: quantised models then give slightly different results.
 fn sums_are_exact() -> bool {
     #[cfg(target_arch = "x86_64")]
     return is_x86_feature_detected!("avx512vnni") || is_x86_feature_detected!("avxvnni");

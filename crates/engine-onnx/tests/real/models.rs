@@ -1,4 +1,4 @@
-//! Where the real models are, and the runtime that every test shares.
+//! The folders of the real models, and the runtime shared by all tests.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub(crate) fn runtime() -> Runtime {
     Runtime::load(&library, THREADS).unwrap()
 }
 
-/// The folder of a model, in the layout that `tollgate models pull` makes.
+/// The folder of a model, in the layout of `tollgate models pull`.
 #[track_caller]
 #[expect(clippy::disallowed_methods, reason = "only whoever starts the tests knows the folder")]
 pub(crate) fn folder(model: &str) -> PathBuf {

@@ -1,4 +1,4 @@
-//! The model of pictures against what its reference implementation draws.
+//! Tests the image model against its reference implementation.
 
 use std::io::Cursor;
 
@@ -6,7 +6,7 @@ use engine_onnx::pictor::{PIXELS_SIDE, Painter, PictorError, Start, Wish};
 
 use crate::models::{folder, runtime};
 
-/// The noise and the picture of the reference, in 32 bits: 20 steps, guidance 5.
+/// Noise and image of the reference, in 32 bits: 20 steps, guidance 5.
 const NOISE: &[u8] = include_bytes!("../reference/pictor-noise.f32");
 const ROCKET: &[u8] = include_bytes!("../reference/pictor-rocket.png");
 
@@ -32,7 +32,7 @@ fn pixels(file: &[u8]) -> Vec<u8> {
     pixels
 }
 
-/// The mean difference of two pictures, in levels of 256.
+/// Mean difference of two images, in levels of 256.
 fn difference(one: &[u8], other: &[u8]) -> f64 {
     assert_eq!(one.len(), other.len());
     let sum: u64 = one.iter().zip(other).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
@@ -50,12 +50,12 @@ fn a_picture_is_that_of_the_reference_and_a_start_is_kept() {
     let far = difference(&drawn, &expected);
     assert!(far < 0.5, "{far} levels off on average");
 
-    // What is to be avoided is asked about too, which draws another picture.
+    // A negative prompt needs a second run per step and gives another image.
     let avoiding = Wish { negative_prompt: "a blue rocket", steps: 1, ..rocket() };
     let plain = painter.paint(&Wish { negative_prompt: "", ..avoiding.clone() }, || true).unwrap();
     assert!(plain != painter.paint(&avoiding, || true).unwrap());
 
-    // A start that is hardly changed comes back as it was, but for what the autoencoder loses.
+    // A start image with little noise comes back unchanged, except for the autoencoder's loss.
     let start = Some(Start { rgb: &expected, strength: 0.02 });
     let kept = painter.paint(&Wish { start, steps: 1, ..rocket() }, || true).unwrap();
     let far = difference(&kept, &expected);

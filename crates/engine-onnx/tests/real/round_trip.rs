@@ -1,4 +1,4 @@
-//! What one model says, another hears: speech is understood by somebody who was not told the text.
+//! Synthesized speech is transcribed by another model and compared with the text.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,7 @@ use crate::speech::{hibari, kokoro};
 
 const LIMITS: Limits = Limits { bytes_max: 10_000_000, seconds_max: 600, channels_max: 2 };
 
-/// What is written, and how it is said in full.
+/// Texts as written, and as spoken.
 const SENTENCES: [(&str, &str); 4] = [
     ("The quick brown fox jumps over the lazy dog.", "the quick brown fox jumps over the lazy dog"),
     (
@@ -52,7 +52,7 @@ fn check(speaker: &Speaker, voice: &str, speed: f32) {
         wrong += errors(&said, &understood.split_whitespace().collect::<Vec<_>>());
         heard += &format!("{understood}\n");
     }
-    // One word in twenty, which the listener's own mistakes come close to.
+    // 5 % of the words, close to the transcriber's own error rate.
     assert!(wrong * 20 <= words, "{wrong} of {words} words were misheard:\n{heard}");
 }
 
@@ -70,7 +70,7 @@ fn hear(ear: &Transcriber, file: &[u8]) -> String {
     letters.chars().filter(|it| it.is_alphanumeric() || *it == ' ').collect()
 }
 
-/// How many words have to be changed, left out or put in between.
+/// Edit distance in words.
 fn errors(said: &[&str], heard: &[&str]) -> usize {
     let mut row: Vec<usize> = (0..=heard.len()).collect();
     for (position, word) in said.iter().enumerate() {

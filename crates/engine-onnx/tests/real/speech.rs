@@ -1,4 +1,4 @@
-//! Speech with the real models: how text is read, and how it sounds.
+//! Tests speech with the real models: phonemes and audio.
 
 use engine_onnx::speech::{CHARACTERS_MAX, Kind, SAMPLE_RATE_HZ, Speaker};
 
@@ -15,7 +15,7 @@ pub(crate) fn kokoro() -> Speaker {
     Speaker::load(&models::runtime(), Kind::Kokoro, &folder, &language).unwrap()
 }
 
-/// Words of which the reference, hibari-tts 0.2.1, thinks the same.
+/// Agreement in words with the reference, hibari-tts 0.2.1.
 #[derive(Default)]
 struct Agreement {
     words: usize,
@@ -39,8 +39,8 @@ fn agreement(speaker: &Speaker, voice: &str, column: usize) -> Agreement {
     agreement
 }
 
-/// The length of the longest common subsequence of words, so that one word too many does not count
-/// for all after it.
+/// The length of the longest common subsequence of words, so that an extra word does not count as a
+/// difference of all words after it.
 fn compare(expected: &str, found: &str) -> (usize, usize) {
     let expected: Vec<&str> = expected.split_whitespace().collect();
     let found: Vec<&str> = found.split_whitespace().collect();
@@ -72,7 +72,7 @@ fn british_words_are_read_like_the_reference_reads_them() {
     check_agreement(&kokoro(), "bf_emma", 2);
 }
 
-/// A greeting that half precision turns into silence.
+/// A greeting that becomes silence in half precision.
 const GREETING: &str = "həlˈO ðˈɛɹ.";
 
 #[test]
@@ -90,7 +90,7 @@ fn hibari_sounds_like_the_reference() {
     let sound = hibari().say(GREETING, "af_heart").unwrap();
     let expected = samples(include_bytes!("../reference/hibari-hello.wav"));
     assert_eq!(sound.len(), expected.len());
-    // The reference draws other noise.
+    // The reference uses other noise.
     let likeness = correlation(&sound, &expected);
     let likeness_min = if crate::sums_are_exact() { 0.999 } else { 0.8 };
     assert!(likeness_min < likeness, "correlation {likeness}");
@@ -112,7 +112,7 @@ fn kokoro_has_a_voice_for_every_file_whose_language_we_read() {
     let names: Vec<&str> = kokoro.voices().iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names.len(), 28);
     assert!(names.is_sorted() && names.contains(&"af_sky") && names.contains(&"bm_george"));
-    // Half precision turned this one into silence too, with a British voice.
+    // This text also became silence in half precision, with a British voice.
     let spoken: Vec<f32> =
         kokoro.speak("Thank you.", "bm_george", 1.0).unwrap().flat_map(Result::unwrap).collect();
     assert!(spoken.iter().any(|it| 0.1 < it.abs()));
@@ -164,7 +164,7 @@ fn a_long_text_without_a_pause_is_spoken_in_pieces() {
         hibari.speak(&text, "af_heart", 1.0).unwrap().map(Result::unwrap).collect();
     assert!(10 < pieces.len(), "{} pieces", pieces.len());
     let seconds = pieces.iter().map(Vec::len).sum::<usize>() as f32 / SAMPLE_RATE_HZ as f32;
-    // Two words each third of a second or slower.
+    // About 910 words, at 1.5 to 7.6 words per second.
     assert!(120.0 < seconds && seconds < 600.0, "{seconds} s");
 }
 

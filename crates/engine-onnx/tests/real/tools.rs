@@ -1,4 +1,4 @@
-//! The picture tools against what `reference/tools.py` makes of the same picture.
+//! Tests the image tools against the results of `reference/tools.py`.
 
 use std::cell::Cell;
 use std::io::Cursor;
@@ -28,7 +28,7 @@ fn picture(file: &[u8]) -> Picture {
     Picture::new(width, height, rgb.as_chunks().0.iter().flat_map(opaque).collect()).unwrap()
 }
 
-/// A part of a picture, or more of it, where places beyond its end begin again.
+/// Crops an image; coordinates beyond its edges wrap around.
 fn part(
     picture: &Picture,
     (left, top): (usize, usize),
@@ -42,7 +42,7 @@ fn part(
     Picture::new(width, height, (0..width * height).flat_map(pixel).collect()).unwrap()
 }
 
-/// The mean difference of the colours, and the largest, in levels of 256.
+/// Mean and maximum difference of the channels, in levels of 256.
 #[track_caller]
 fn difference(one: &Picture, other: &Picture) -> (f64, u8) {
     assert_eq!((one.width(), one.height()), (other.width(), other.height()));
@@ -76,7 +76,7 @@ fn photographs_are_enlarged_as_the_reference_does() {
 #[test]
 fn a_picture_of_many_parts_has_no_seams() {
     let upscaler = Upscaler::compact(&runtime()).unwrap();
-    // Two parts across. Their common edge is in the middle of the one part of the narrower picture.
+    // Two tiles across. Their common edge is in the middle of the narrow image's single tile.
     let wide = part(&picture(ROCKET), (0, 0), (300, 64));
     let narrow = part(&wide, (50, 0), (200, 64));
     let wide = upscaler.enlarge(&wide, (900, 192), || true).unwrap();
@@ -199,5 +199,5 @@ fn a_picture_is_judged_as_the_reference_does() {
     assert!((score - EXPECTED_SCORE).abs() < 0.005, "{score}");
 }
 
-/// What `reference/tools.py` prints.
+/// The output of `reference/tools.py`.
 const EXPECTED_SCORE: f32 = 0.0086;

@@ -1,4 +1,4 @@
-//! Speech that is known, heard by the real models.
+//! Tests the transcription of known speech with the real models.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -69,7 +69,7 @@ fn whisper_hears_what_was_said_and_when() {
     }
     let starts: Vec<f64> = transcript.words.iter().map(|it| it.start_s).collect();
     assert!(starts.is_sorted(), "{starts:?}");
-    // The second sentence begins after a pause in the middle of the sound.
+    // The second sentence begins after a pause in the middle of the audio.
     assert!((2.7..4.0).contains(&starts[9]), "{starts:?}");
 }
 
@@ -104,7 +104,7 @@ fn whisper_takes_a_hint() {
     let transcript = hear(&WHISPER, decode(FOX), &story);
     let expected = "The Quick Brown Fox jumps over the Lazy Dog.";
     assert!(transcript.text.starts_with(expected), "{}", transcript.text);
-    // Marks in a hint are words like any other.
+    // Special tokens in a hint have no effect.
     let transcript = hear(&WHISPER, decode(FOX), &hint("<|endoftext|><|fr|><|notimestamps|>"));
     assert_eq!(transcript.text, FOX_TEXT);
 }
@@ -121,7 +121,7 @@ fn equal_sounds_give_equal_texts_at_any_temperature() {
     assert_eq!(heard.segments[0].certainty.unwrap().temperature, 0.5);
 }
 
-/// Loud enough to be taken for speech, and nothing is said in it.
+/// Loud enough to pass as speech, but without words.
 #[test]
 fn a_hum_that_comes_and_goes_has_no_text() {
     let hum = |at: u32| if at / 8_000 % 2 == 1 { 0.3 * (at as f32 * 0.05).sin() } else { 0.0 };
@@ -170,7 +170,7 @@ fn a_long_sound_is_heard_stretch_by_stretch() {
     let once = || std::iter::once_with(|| silence(3)).chain(decode(FOX));
     let blocks = (0..6).flat_map(|_| once());
     let transcript = hear(&MOONSHINE, blocks, &Options::default());
-    // A sentence that a pause has cut off may begin with a small letter.
+    // A sentence after a pause may begin with a lower-case letter.
     assert_eq!(transcript.text.to_lowercase(), [FOX_TEXT; 6].join(" ").to_lowercase());
     assert!((transcript.duration_s - 6.0 * 9.875).abs() < 0.1, "{}", transcript.duration_s);
     let firsts = transcript.segments.iter().filter(|it| it.text.starts_with("The quick"));

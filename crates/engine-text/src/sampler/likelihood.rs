@@ -1,9 +1,9 @@
-//! What logits say about likelihood: the highest, the entropy, and log probabilities.
+//! Computes the maximum, the entropy and log probabilities of logits.
 
-/// How many numbers are compared side by side; the compiler makes vector instructions of it.
+/// Numbers compared in parallel; the compiler generates vector instructions.
 const LANES: usize = 16;
 
-/// The first of the likeliest tokens, and its logit.
+/// The most likely token (the first of equals) and its logit.
 pub(super) fn highest(logits: &[f32]) -> (u32, f32) {
     let mut lanes = [f32::NEG_INFINITY; LANES];
     let chunks = logits.chunks_exact(LANES);
@@ -18,7 +18,7 @@ pub(super) fn highest(logits: &[f32]) -> (u32, f32) {
     (u32::try_from(first).unwrap_or(0), highest)
 }
 
-/// How unsure the model is: 0 when one token is certain, 1 when all are equally likely.
+/// Entropy relative to its maximum: 0 if one token is certain, 1 if all are equally likely.
 pub(super) fn entropy_share(logits: &[f32], highest: f32) -> f32 {
     let (mut total, mut weighed) = (0.0_f64, 0.0_f64);
     let mut possible = 0_u32;
@@ -37,7 +37,7 @@ pub(super) fn entropy_share(logits: &[f32], highest: f32) -> f32 {
     share.clamp(0.0, 1.0) as f32
 }
 
-/// The log probability of a token, and of the likeliest few in falling order.
+/// The log probability of a token, and of the `few` most likely ones in descending order.
 pub(crate) fn likelihoods(logits: &[f32], token: u32, few: usize) -> (f32, Vec<(u32, f32)>) {
     let (_, highest) = highest(logits);
     let total: f64 = logits.iter().map(|logit| f64::from(logit - highest).exp()).sum();

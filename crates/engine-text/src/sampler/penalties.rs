@@ -1,4 +1,4 @@
-//! Makes what was written already less likely to be written again.
+//! Penalties that make repeated tokens less likely.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,9 +6,9 @@ use crate::request::Sampling;
 
 #[derive(Debug)]
 pub(super) struct Penalties {
-    /// As Hugging Face defines it: over the prompt too, by division.
+    /// Hugging Face's definition: divides, and includes the prompt.
     repetition: f32,
-    /// As OpenAI defines them: over the answer alone, by subtraction.
+    /// OpenAI's definition: subtracts, and covers only the answer.
     presence: f32,
     frequency: f32,
     prompt: HashSet<u32>,
@@ -17,7 +17,7 @@ pub(super) struct Penalties {
 
 impl Penalties {
     pub(super) fn new(sampling: &Sampling, prompt: &[u32]) -> Penalties {
-        // A penalty of nothing would divide by it; it means that none is wanted.
+        // Zero would divide by zero; it is treated as no penalty.
         let repetition = sampling.repetition_penalty.filter(|it| 0.0 < *it).unwrap_or(1.0);
         let prompt =
             if is_one(repetition) { HashSet::new() } else { prompt.iter().copied().collect() };
@@ -51,7 +51,7 @@ impl Penalties {
         }
         for (token, count) in &self.answer {
             if let Some(logit) = at(logits, *token) {
-                // A count never exceeds the context, which 32 bits of float hold exactly.
+                // A count never exceeds the context, which a 32-bit float represents exactly.
                 let often = *count as f32;
                 *logit -= self.presence + self.frequency * often;
             }

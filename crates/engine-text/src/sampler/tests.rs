@@ -1,10 +1,10 @@
-//! The rules of sampling, on a vocabulary of a few tokens.
+//! Tests of sampling with a vocabulary of a few tokens.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The tokens that come up at all in many draws.
+/// The tokens that occur in many samples.
 fn drawn(sampling: Sampling, logits: &[f32]) -> Vec<u32> {
     let mut seen: Vec<u32> = (0..400)
         .map(|seed| Sampler::new(sampling, &[], seed).draw(logits, None).ok().unwrap())
@@ -116,7 +116,7 @@ fn log_probabilities_are_of_the_model_and_add_up_to_one() {
 }
 
 proptest! {
-    /// Whatever is asked, a token that exists and is possible is drawn.
+    /// With any parameters, the sampled token exists and is possible.
     #[test]
     fn a_draw_is_always_possible(
         logits in proptest::collection::vec(

@@ -1,16 +1,15 @@
-//! How a batch is shared between those who read their prompt and those who write.
+//! Divides a batch between slots that process their prompt and slots that generate.
 
-/// While others write, so many tokens of prompts go into a batch: about as long as a listener
-/// does not mind waiting for the next word.
+/// Prompt tokens per batch while other slots generate; limits the delay of their next token.
 const PROMPT_TOKENS_BESIDE_WRITERS: usize = 64;
 
-/// What a slot would compute next.
+/// The next work of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ahead {
     Nothing,
-    /// The token it wrote last.
+    /// The token it generated last.
     Writing,
-    /// The rest of its prompt, begun as the so-manieth.
+    /// The rest of its prompt; `begun` is the request's number in order of arrival.
     Reading {
         tokens: usize,
         begun: u64,
@@ -24,7 +23,7 @@ pub(crate) struct Share {
     pub(crate) tokens: usize,
 }
 
-/// Every writer gets its token; readers share what is left, those who came first before others.
+/// Every generating slot gets its token; the rest goes to prompts in order of arrival.
 pub(crate) fn shares(slots: impl Iterator<Item = Ahead>, batch_tokens_max: usize) -> Vec<Share> {
     let mut shares = Vec::new();
     let mut readers = Vec::new();

@@ -1,4 +1,4 @@
-//! A part of the prompt cache: what the model has read there, and for whom it reads and writes.
+//! A slot of the prompt cache: its cached tokens and its current work.
 
 use llama::Token;
 
@@ -7,12 +7,12 @@ use super::plan::Ahead;
 
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// llama.cpp's number for it.
+    /// llama.cpp's sequence id.
     pub(crate) sequence: i32,
     capacity: usize,
-    /// What is in the cache, from the first position on.
+    /// Tokens in the cache, from position 0.
     pub(crate) read: Vec<Token>,
-    /// The prompt and what was written after it; as much of it as `read` has was read.
+    /// The prompt and the generated tokens; the first `read.len()` of them are processed.
     text: Vec<Token>,
     cache_key: Option<String>,
     begun: u64,
@@ -32,7 +32,8 @@ impl Slot {
         }
     }
 
-    /// How much of a prompt need not be read again. The last token always is, for its logits.
+    /// Number of cached tokens of a prompt. The last token is always processed again for its
+    /// logits.
     pub(crate) fn common_with(&self, prompt: &[Token]) -> usize {
         let common = self.read.iter().zip(prompt).take_while(|(a, b)| a == b).count();
         common.min(prompt.len().saturating_sub(1))
@@ -56,7 +57,7 @@ impl Slot {
         }
     }
 
-    /// The next tokens with their positions, and whether each is the last unread one.
+    /// The next tokens with their positions; true marks the last unprocessed one.
     pub(crate) fn next(&self, tokens: usize) -> impl Iterator<Item = (i32, Token, bool)> + '_ {
         let unread = self.text.iter().enumerate().skip(self.read.len());
         unread.take(tokens).map(|(position, token)| {
@@ -65,34 +66,35 @@ impl Slot {
         })
     }
 
-    /// Notes that so many tokens more were read; true if those were all.
+    /// Records processed tokens; true if none are left.
     pub(crate) fn advance(&mut self, tokens: usize) -> bool {
         let until = (self.read.len() + tokens).min(self.text.len());
         self.read.extend_from_slice(&self.text[self.read.len()..until]);
         self.read.len() == self.text.len()
     }
 
-    /// Adds a token to be read next. A writer stops before the context is full.
+    /// Appends a generated token. The writer stops before the context is full.
     pub(crate) fn say(&mut self, token: Token) {
         debug_assert!(self.text.len() < self.capacity, "the writer knows how much fits");
         self.text.push(token);
     }
 
-    /// What was read stays, for a request that begins alike.
+    /// Ends the work. Cached tokens stay for a request with the same prefix.
     pub(crate) fn end(&mut self) {
         self.work = None;
         self.text.clear();
     }
 }
 
-/// The free slot in which the least is lost: one that the same key used last and that holds a part
-/// of the prompt; otherwise one that holds most of it; otherwise the one unused for longest.
+/// Selects the free slot that loses least: one with the same key and a part of the prompt;
+/// otherwise one with most of the prompt; otherwise the least recently used.
 pub(crate) fn choose(slots: &[Slot], prompt: &[Token], key: Option<&str>) -> Option<usize> {
     let free = || slots.iter().enumerate().filter(|(_, slot)| slot.work.is_none());
     let by_common = |(_, slot): &(usize, &Slot)| slot.common_with(prompt);
     let keyed = free().filter(|(_, slot)| key.is_some() && slot.cache_key.as_deref() == key);
     let keyed = keyed.filter(|it| 0 < by_common(it)).max_by_key(by_common);
-    // Most of the prompt, or half of what the slot holds: less would lose more than it saves.
+    // At least three quarters of the prompt, or half of the slot's tokens: with less, overwriting
+    // would lose more than it saves.
     let is_alike = |common: usize, slot: &Slot| {
         0 < common && (prompt.len() * 3 <= common * 4 || slot.read.len() <= common * 2)
     };
@@ -105,7 +107,7 @@ pub(crate) fn choose(slots: &[Slot], prompt: &[Token], key: Option<&str>) -> Opt
 mod tests {
     use super::*;
 
-    /// A free slot that read these tokens for this key.
+    /// A free slot with these cached tokens and key.
     fn slot(read: &str, key: Option<&str>, begun: u64) -> Slot {
         let read = tokens(read);
         Slot { read, cache_key: key.map(str::to_owned), begun, ..Slot::new(0, 100) }

@@ -1,4 +1,4 @@
-//! What chat templates expect of Jinja beyond minijinja's own: Python's ways.
+//! Python features that chat templates expect beyond minijinja.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -8,10 +8,10 @@ use minijinja::{Environment, Error, ErrorKind, State, Value};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 
-/// The variable that has the time, in seconds since 1970.
+/// The variable with the current Unix time in seconds.
 pub(super) const NOW: &str = "now_s";
 
-/// Nesting deeper than any real chat is a fault of the template or an attack on it.
+/// Limits faulty or malicious templates; real chats nest less.
 const RECURSION_MAX: usize = 100;
 
 pub(super) fn environment() -> Environment<'static> {
@@ -25,11 +25,11 @@ pub(super) fn environment() -> Environment<'static> {
     environment
 }
 
-/// As Hugging Face renders chat templates.
+/// The whitespace settings of Hugging Face.
 fn whitespace() -> SyntaxConfig {
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
-    // Only delimiters can be wrong, and these are Jinja's own.
+    // Fails only for invalid delimiters, and these are the default ones.
     syntax.build().unwrap_or_default()
 }
 
@@ -37,7 +37,7 @@ fn raise_exception(message: String) -> Result<Value, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, message))
 }
 
-/// The date as the request brought it along, in UTC.
+/// The date of the request, in UTC.
 fn strftime_now(state: &State<'_, '_>, format: &str) -> Result<String, Error> {
     let invalid = |error: String| Error::new(ErrorKind::InvalidOperation, error);
     let now_s = state.lookup(NOW).and_then(|now| i64::try_from(now).ok()).unwrap_or_default();
@@ -46,10 +46,10 @@ fn strftime_now(state: &State<'_, '_>, format: &str) -> Result<String, Error> {
         .map_err(|error| invalid(error.to_string()))
 }
 
-/// `json.dumps`: spaces after `,` and `:`, or indented; nothing is escaped for HTML.
+/// `json.dumps`: with spaces after `,` and `:`, or indented, without HTML escaping.
 fn to_json(value: &Value, _positional: Rest<Value>, options: Kwargs) -> Result<Value, Error> {
     let indent: Option<usize> = options.get("indent")?;
-    // Python's other options change nothing for what templates print.
+    // Python's other options do not change what templates print.
     for ignored in ["ensure_ascii", "sort_keys", "separators"] {
         let _: Option<Value> = options.get(ignored)?;
     }

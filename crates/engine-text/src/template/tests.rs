@@ -1,4 +1,4 @@
-//! Templates as real models carry them.
+//! Tests with templates of real models.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::request::Tool;
 
-/// As Qwen2.5's: tools are shown as JSON, calls and their results go between tags.
+/// Similar to Qwen2.5's: tools as JSON, calls and results between tags.
 const WITH_TOOLS: &str = r"{%- if tools %}
     {{- '<|im_start|>system\n' }}
     {%- for tool in tools %}

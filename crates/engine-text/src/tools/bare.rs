@@ -1,15 +1,15 @@
-//! Calls without their tags: small models for code write the JSON of a call alone, or in a fence.
+//! Tool calls without tags: small code models write a call's JSON alone, or in a fence.
 
 use super::CallBody;
 
-/// What the beginning of an answer is.
+/// Classification of the start of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// It may still become a call.
+    /// May still become a call.
     Wait,
-    /// It is a call, which ends after so many bytes.
+    /// A call of `bytes` bytes.
     Call { name: String, arguments: String, bytes: usize, is_fenced: bool },
-    /// It is text.
+    /// Ordinary text.
     Words,
 }
 
@@ -17,7 +17,7 @@ const FENCE: &str = "```";
 const FENCED: [&str; 2] = ["```json\n", "```\n"];
 const NAME: &str = "\"name\"";
 
-/// Only a call of one of these tools, with an object for its arguments, is one.
+/// Accepts only a call of one of these tools with an object as arguments.
 pub(super) fn look(answer: &str, names: &[String]) -> Look {
     let solid = answer.trim_start();
     if FENCED.iter().any(|fence| fence.starts_with(solid)) {
@@ -45,12 +45,12 @@ pub(super) fn look(answer: &str, names: &[String]) -> Look {
     }
 }
 
-/// The end of the fence around a call, and what follows it.
+/// The text after the closing fence of a call.
 pub(super) fn after_fence(answer: &str) -> Option<&str> {
     answer.trim_start().strip_prefix(FENCE)
 }
 
-/// Whether an object begins here whose first key is the name.
+/// True if the text may be an object whose first key is `name`.
 fn may_begin(body: &str) -> bool {
     let Some(rest) = body.strip_prefix('{') else { return body.is_empty() };
     let key = rest.trim_start();

@@ -1,4 +1,4 @@
-//! What the model writes, and when it ends.
+//! Tests of generated text and of the ways an answer ends.
 
 use engine_text::{Finish, Prompt, Sampling};
 
@@ -57,8 +57,8 @@ fn a_stop_token_ends_the_answer_and_is_not_shown() {
 fn equal_seeds_write_equal_answers() {
     let mut request = ask("Tell me a story.");
     request.sampling = Sampling { temperature: Some(1.0), ..Sampling::default() };
-    // From here on the prompt is in the cache. Computing it in a batch of another shape rounds
-    // otherwise, which can tip a draw.
+    // From here on the prompt is cached. A batch of another shape rounds differently, which can
+    // change a sample.
     answer(&request);
     let first = answer(&request).text;
     assert_eq!(answer(&request).text, first);
@@ -89,7 +89,7 @@ fn the_likelihood_of_every_token_is_told() {
     for token in &answer.logprobs {
         assert_eq!(token.alternatives.len(), 3);
         assert!(token.token.logprob <= 0.0);
-        // The answer is greedy, so what was written is the likeliest.
+        // Decoding is greedy, so the generated token is the most likely one.
         assert_eq!(token.token, token.alternatives[0]);
     }
 }
@@ -98,7 +98,7 @@ fn the_likelihood_of_every_token_is_told() {
 fn penalties_keep_it_from_repeating_itself() {
     let repeats = |sampling| {
         let mut request = ask("");
-        // A list that every processor's arithmetic goes on with.
+        // A list that continues the same way on every CPU.
         request.prompt = Prompt::Text(format!("{}-", "- cat\n".repeat(12)));
         request.sampling = Sampling { temperature: Some(0.0), ..sampling };
         answer(&request).text.matches("cat").count()

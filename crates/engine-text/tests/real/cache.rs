@@ -1,4 +1,4 @@
-//! What was read for an earlier request is not read again.
+//! Tests that cached prompt tokens are not processed again.
 
 use engine_text::{Chat, Prompt, Request};
 use serde_json::{Value, json};

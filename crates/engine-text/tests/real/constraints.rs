@@ -1,4 +1,4 @@
-//! Answers that are held to a form always have it.
+//! Tests that constrained answers always conform.
 
 use engine_text::{Chat, Finish, Format, Prompt, Refusal, Request, Sampling, Tool};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn json_mode_gives_an_object() {
         let value: Value = serde_json::from_str(&answer.text).unwrap();
         assert!(value.is_object(), "{value}");
     } else {
-        // Cut short, it is at least the beginning of one.
+        // A truncated answer is at least the start of an object.
         assert!(answer.text.starts_with('{'), "{}", answer.text);
     }
 }

@@ -1,10 +1,9 @@
-//! The loaded runtime writes what the compiled one wrote.
+//! Compares the loaded library with a reference build.
 //!
-//! `equal.json` holds greedy tokens and likelihoods of llama.cpp as it was compiled from source for
-//! x86-64-v3, before it was loaded from a package. The part for Haswell, which has the same
-//! instructions, gives the same numbers to the last bit. Parts for other processors multiply in
-//! another order, and may choose otherwise where two tokens are all but equally likely.
-//! `UPDATE_EXPECT=1` writes the file anew.
+//! `equal.json` contains greedy tokens and log probabilities of llama.cpp compiled from source for
+//! x86-64-v3. The backend for Haswell, which has the same instructions, gives identical numbers.
+//! Backends for other CPUs multiply in another order, and may select another token where two are
+//! almost equally likely. `UPDATE_EXPECT=1` rewrites the file.
 
 use std::path::Path;
 
@@ -20,29 +19,29 @@ const PROMPTS: [&str; 3] = [
 ];
 const TOKENS: u32 = 40;
 const LIKELIEST: u32 = 20;
-/// How far a part for other instructions may be apart.
+/// Tolerances for backends with other instructions.
 struct Bounds {
     nats_apart_max: f32,
-    /// Of the first tokens these must be the same.
+    /// Number of leading tokens that must be equal.
     tokens_equal_min: usize,
 }
 
-/// What AVX-512 makes of it is 0.16 apart from AVX2 at most.
+/// AVX-512 differs from AVX2 by at most 0.16.
 const VECTORS: Bounds = Bounds { nats_apart_max: 0.25, tokens_equal_min: 24 };
-/// What AMX makes of it, which multiplies tiles of 8-bit numbers, is 0.30 apart at most, and where
-/// two tokens are nearer than that it may choose the other.
+/// AMX, which multiplies tiles of 8-bit numbers, differs by at most 0.30, and may select another
+/// token where two are closer than that.
 const TILES: Bounds = Bounds { nats_apart_max: 0.35, tokens_equal_min: 0 };
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     prompt: String,
-    /// The bytes of each token, as text where they are.
+    /// The bytes of each token, as text where possible.
     tokens: Vec<String>,
-    /// Of each token that was written.
+    /// Log probability of each generated token.
     logprobs: Vec<f32>,
-    /// What could have come first.
+    /// Alternatives of the first token.
     first: Vec<(String, f32)>,
-    /// What could have come each time; not kept.
+    /// Alternatives of each token; not stored.
     #[serde(skip)]
     others: Vec<Vec<(String, f32)>>,
 }
@@ -104,7 +103,7 @@ fn check(written: &Written, expected: &Written, bounds: &Bounds) {
     }
 }
 
-/// The token is among these, about as likely.
+/// Asserts that the token is among these with a similar log probability.
 #[track_caller]
 fn near(token: &str, logprob: f32, among: &[(String, f32)], bounds: &Bounds) {
     let found = among.iter().find(|(it, _)| it == token);

@@ -1,4 +1,4 @@
-//! Loads the model and collects what it writes.
+//! Loads the model and collects its output.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -19,10 +19,10 @@ pub(crate) fn load() -> TextModel {
     load_with(4)
 }
 
-/// A model that writes so many answers side by side.
+/// Loads a model with `parallel` slots.
 pub(crate) fn load_with(parallel: u32) -> TextModel {
     let settings = Settings {
-        // Threads that wait for each other are slow beside the other tests.
+        // Threads that wait for each other are slow beside other tests.
         threads: 1,
         parallel,
         context_tokens_max: Some(CONTEXT_TOKENS),
@@ -31,12 +31,12 @@ pub(crate) fn load_with(parallel: u32) -> TextModel {
     TextModel::start(Weights::open(library(), &file(ID), 0).unwrap(), &settings).unwrap()
 }
 
-/// The library that runs the models, which is fetched with them.
+/// The downloaded llama.cpp library.
 pub(crate) fn library() -> &'static Library {
     Library::load(&file("llama-cpp")).unwrap()
 }
 
-/// The first file of an entry, in the folder that the tests are told.
+/// The first file of a manifest entry, in the tests' model folder.
 #[expect(clippy::disallowed_methods, reason = "tests are told where the weights are")]
 fn file(id: &str) -> PathBuf {
     let folder = std::env::var("TOLLGATE_TEST_MODELS").unwrap_or_else(|_| {
@@ -46,7 +46,7 @@ fn file(id: &str) -> PathBuf {
     folder.join(&weights::manifest().model(id).unwrap().files[0].name)
 }
 
-/// A greedy answer to a question, of at most 48 tokens.
+/// A request for a greedy answer of at most 48 tokens.
 pub(crate) fn ask(question: &str) -> Request {
     let messages = vec![json!({"role": "user", "content": question})];
     Request {
@@ -64,7 +64,7 @@ pub(crate) fn ask(question: &str) -> Request {
     }
 }
 
-/// What one choice came to.
+/// The collected result of one choice.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ChoiceText {
     pub(crate) text: String,
@@ -78,7 +78,7 @@ pub(crate) fn answer(request: &Request) -> ChoiceText {
     collect(MODEL.generate(request).unwrap()).remove(0)
 }
 
-/// All choices, in their order.
+/// All choices, in order.
 pub(crate) fn collect(mut generation: Generation) -> Vec<ChoiceText> {
     let mut answers: Vec<ChoiceText> = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,5 @@
-//! What is too much is refused with the numbers, or ends where it must.
+//! Tests that excessive requests are rejected with the numbers, and that answers end at the context
+//! limit.
 
 use engine_text::{Finish, Refusal, Weights};
 
@@ -18,7 +19,7 @@ fn a_prompt_that_does_not_fit_is_refused_with_the_numbers() {
 fn an_answer_ends_where_the_context_does() {
     let mut request = ask(&"word ".repeat(900));
     request.completion_tokens_max = None;
-    // Nothing ends it before.
+    // Prevents an earlier end.
     request.sampling.presence_penalty = Some(-2.0);
     let answer = answer(&request);
     let whole = answer.usage.prompt_tokens + answer.usage.completion_tokens;

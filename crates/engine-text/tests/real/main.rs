@@ -1,4 +1,4 @@
-//! A real small model: SmolLM2-135M-Instruct, from the folder that TOLLGATE_TEST_MODELS names.
+//! Tests with a real small model, SmolLM2-135M-Instruct, in the folder TOLLGATE_TEST_MODELS.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 

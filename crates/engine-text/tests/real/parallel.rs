@@ -1,11 +1,11 @@
-//! Several at once: batched together they write what each would write alone.
+//! Concurrent requests: batched answers equal those generated alone.
 
 use engine_text::{Event, Prompt, Refusal, Request};
 
 use crate::harness::{MODEL, answer, ask, collect};
 
-/// Texts that go on in one way only. Where two words are all but equally likely, the order of the
-/// additions in a batch decides, here as in llama.cpp's own server.
+/// Texts with one clear continuation. Where two tokens are almost equally likely, the order of
+/// additions in a batch decides, as in llama.cpp's own server.
 const BEGINNINGS: [&str; 4] = [
     "One, two, three, four, five,",
     "Monday, Tuesday, Wednesday,",
@@ -51,8 +51,8 @@ fn too_many_are_refused() {
     assert_eq!(refusal, Refusal::Overloaded);
 }
 
-/// With one slot, whoever comes next waits for the one before. Its cache then shows how far that
-/// one got: at most one token further than what was listened to.
+/// With one slot, the next request waits for the one before. Its cached tokens then show how far
+/// that one got: at most one token beyond what was received.
 #[test]
 fn a_request_that_nobody_wants_any_more_ends_within_a_token() {
     let model = crate::harness::load_with(1);

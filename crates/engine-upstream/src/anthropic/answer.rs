@@ -1,4 +1,4 @@
-//! A whole message of the Messages API.
+//! Decodes a complete response of the Messages API.
 
 use engine::{ChatAnswer, Choice, EngineError, ToolCall};
 use serde::Deserialize;
@@ -54,7 +54,7 @@ struct MessageBody {
     error: Option<Value>,
 }
 
-/// A block as it comes back. Those of tools that run at the provider mean nothing to a client.
+/// A content block of a response. Blocks of server-side tools are ignored.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum BlockBody {
@@ -81,7 +81,7 @@ pub(super) enum BlockBody {
     Other,
 }
 
-/// All blocks of one message by what they are to a client.
+/// The blocks of one message, grouped by kind.
 #[derive(Default)]
 struct Gathered {
     content: String,

@@ -1,4 +1,4 @@
-//! The blocks that a turn is made of when we write one.
+//! Encodes the content blocks of a message.
 
 use engine::{CacheControl, Content, EngineError, Part, PartKind, ToolCall};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub(super) enum Source<'a> {
     Url { url: &'a str },
 }
 
-/// The blocks of a content. Empty texts are left out: the protocol refuses them.
+/// Converts content to blocks. Empty texts are left out because the protocol rejects them.
 pub(super) fn of_content(content: &Content) -> Result<Vec<Block<'_>>, EngineError> {
     let mut blocks = Vec::new();
     match content {
@@ -105,7 +105,7 @@ fn source(url: &str) -> Result<Source<'_>, EngineError> {
     }
 }
 
-/// Marks the last block as worth caching, and with it all that comes before.
+/// Puts a cache marker on the last block; it covers all blocks before it.
 pub(super) fn mark_last(blocks: &mut [Block<'_>]) {
     if let Some(Block::Text { cache_control, .. }) = blocks.last_mut() {
         *cache_control = Some(CacheMark::of(CacheControl::FiveMinutes));

@@ -1,4 +1,4 @@
-//! What one event adds to the answer, as a delta; nothing for a text that is empty.
+//! Builds the delta for one event; `None` for empty text.
 
 use engine::{ChoiceDelta, ToolCallDelta};
 

@@ -1,7 +1,7 @@
-//! A chat as the Messages API wants to read it.
+//! Encodes a chat request for the Messages API.
 //!
-//! It has no penalties, no seed and no logit bias; those are hints, and are left out. What would
-//! change the meaning of the answer and cannot be said there is refused instead.
+//! The API has no penalties, seed or logit bias; these are hints and are left out. Fields that it
+//! lacks and that would change the meaning of the answer are rejected instead.
 
 use engine::{ChatRequest, Effort, EngineError, ResponseFormat, Tool, ToolChoice};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::blocks::{self, Block};
 use super::turns::{Turn, conversation};
 use crate::dropped;
 
-/// What is the same for all requests to one model.
+/// Settings common to all requests to one model.
 pub(crate) struct Writer<'a> {
     pub(crate) model: &'a str,
     pub(crate) thinking: Thinking,
@@ -40,14 +40,14 @@ impl Writer<'_> {
             blocks::mark_last(&mut system);
         }
         let (thinking, effort) = self.thinking(request, max_tokens)?;
-        // While it thinks, the model must be left its own way of drawing tokens.
+        // With thinking enabled, the API does not allow sampling parameters.
         let sampling = if thinking.is_some() { None } else { Some(&request.sampling) };
         Ok(Body {
             model: self.model,
             max_tokens,
             system,
             messages,
-            // The scale ends at 1 there and at 2 here.
+            // The API's temperature range ends at 1, ours at 2.
             temperature: sampling.and_then(|it| it.temperature).map(|it| it.min(1.0)),
             top_p: sampling.and_then(|it| it.top_p),
             top_k: sampling.and_then(|it| it.top_k),
@@ -60,7 +60,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The member `thinking`, and the effort where that is said elsewhere.
+    /// Returns the `thinking` member, and the effort for models that take it separately.
     fn thinking(
         &self,
         request: &ChatRequest,
@@ -119,7 +119,7 @@ struct ToolBody<'a> {
     input_schema: SchemaBody<'a>,
 }
 
-/// A tool without parameters still needs a schema there.
+/// The API requires a schema even for a tool without parameters.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum SchemaBody<'a> {
@@ -198,10 +198,10 @@ fn adaptive_word(effort: Effort) -> &'static str {
     }
 }
 
-/// The least that may be thought, by the protocol.
+/// The API's minimum thinking budget.
 const BUDGET_TOKENS_MIN: u64 = 1024;
 
-/// A share of the answer, because thoughts count towards its length.
+/// A share of the answer's limit, because thinking tokens count towards it.
 fn budget_tokens(effort: Effort, max_tokens: u64) -> Result<u64, EngineError> {
     if max_tokens <= BUDGET_TOKENS_MIN {
         return Err(rejected(
@@ -219,8 +219,8 @@ fn budget_tokens(effort: Effort, max_tokens: u64) -> Result<u64, EngineError> {
     Ok(share.clamp(BUDGET_TOKENS_MIN, max_tokens - 1))
 }
 
-/// What this protocol has no words for, of what was asked. While the model thinks, it must be left
-/// its own way of drawing tokens.
+/// Names of the requested fields that this protocol lacks or, with thinking enabled, does not
+/// allow.
 pub(super) fn dropped(request: &ChatRequest) -> Vec<String> {
     let (sampling, reasoning) = (&request.sampling, &request.reasoning);
     let is_wanted = reasoning.enabled == Some(true) || reasoning.effort.is_some();
@@ -247,7 +247,7 @@ pub(super) fn dropped(request: &ChatRequest) -> Vec<String> {
     ours.chain(dropped::unknown(&request.rest)).collect()
 }
 
-/// A penalty of zero is none.
+/// A penalty of zero has no effect.
 fn is_set(penalty: Option<f64>) -> bool {
     penalty.is_some_and(|penalty| penalty != 0.0)
 }

@@ -1,4 +1,4 @@
-//! A streamed message of the Messages API, block by block.
+//! Decodes a streamed message of the Messages API, block by block.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,14 +16,14 @@ use crate::pump::{Decoder, Reading};
 use crate::sse::EVENT_BYTES_MAX;
 use crate::transport::bad_answer;
 
-/// More blocks at once than any message has.
+/// More concurrently open blocks than any message has.
 const BLOCKS_MAX: usize = 1024;
 
 #[derive(Default)]
 pub(crate) struct MessageDecoder {
     has_begun: bool,
     is_finished: bool,
-    /// Blocks that have begun and not stopped, by their index.
+    /// Started and not yet stopped blocks, by index.
     blocks: BTreeMap<u32, OpenBlock>,
     calls: u32,
     thoughts: u32,
@@ -32,7 +32,7 @@ pub(crate) struct MessageDecoder {
 
 enum OpenBlock {
     Text,
-    /// Kept until it is whole, because a client must send it back in one piece.
+    /// Buffered until complete, because a client must send it back in one piece.
     Thinking {
         text: String,
         signature: String,
@@ -69,7 +69,7 @@ enum EventBody {
     Error {
         error: Value,
     },
-    /// Pings, and events that are not invented yet.
+    /// Pings and unknown events.
     #[serde(other)]
     Other,
 }
@@ -209,7 +209,7 @@ impl MessageDecoder {
                 let index = self.next_thought();
                 thoughts_of(Thought::signed(text, signature, index))
             }
-            // A call without arguments sends none, and clients cannot parse an empty string.
+            // A call without arguments sends no fragment, and clients cannot parse an empty string.
             OpenBlock::Tool { call, has_arguments: false } => arguments(call, "{}".to_owned()),
             OpenBlock::Text
             | OpenBlock::Thinking { .. }
@@ -239,7 +239,7 @@ impl MessageDecoder {
     }
 }
 
-/// A thought is kept whole, so it is bounded like an event.
+/// A thinking block is buffered whole, so it has the same limit as an event.
 fn keep(text: &mut String, more: &str) -> Result<(), EngineError> {
     if EVENT_BYTES_MAX < text.len() + more.len() {
         return Err(bad_answer(format!("a thought is longer than {EVENT_BYTES_MAX} bytes")));

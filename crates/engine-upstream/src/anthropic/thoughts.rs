@@ -1,11 +1,12 @@
-//! Signed thoughts, carried through a client as `reasoning_details` and back.
+//! Converts signed thinking blocks to and from `reasoning_details`, which clients store and send
+//! back.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::blocks::Block;
 
-/// One thought in the form that clients keep and send back.
+/// One thinking block in the form that clients store and send back.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Thought {
     r#type: String,
@@ -40,13 +41,13 @@ impl Thought {
     }
 }
 
-/// The array for a client; `None` for no thoughts.
+/// The array for a client; `None` if there are no thinking blocks.
 pub(super) fn details(thoughts: &[Thought]) -> Option<Box<RawValue>> {
     if thoughts.is_empty() { None } else { to_raw_value(thoughts).ok() }
 }
 
-/// The blocks out of what a client sent back. Unsigned thoughts and those of other makers are
-/// left out, since the protocol would refuse them.
+/// Converts `reasoning_details` of a client back to blocks. Unsigned entries and those of other
+/// vendors are left out because the API would reject them.
 pub(super) fn blocks(details: &RawValue) -> Vec<Block<'static>> {
     let values: Vec<serde_json::Value> = serde_json::from_str(details.get()).unwrap_or_default();
     values
@@ -58,7 +59,7 @@ pub(super) fn blocks(details: &RawValue) -> Vec<Block<'static>> {
 
 fn block(thought: Thought) -> Option<Block<'static>> {
     let Thought { r#type, text, signature, data, format, .. } = thought;
-    // A client may leave the format out, but one that names another maker's means it.
+    // Clients may omit the format; an entry with another vendor's format is skipped.
     if !format.is_empty() && format != FORMAT {
         return None;
     }

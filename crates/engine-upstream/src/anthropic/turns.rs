@@ -1,4 +1,4 @@
-//! A conversation in turns: instructions apart, and users and assistants taking turns.
+//! Converts messages to a system prompt and alternating user and assistant turns.
 
 use engine::{AssistantTurn, EngineError, Message};
 use serde::Serialize;
@@ -12,8 +12,8 @@ pub(super) struct Turn<'a> {
     content: Vec<Block<'a>>,
 }
 
-/// The system's blocks and the turns. Results of tools are said by the user there, and all
-/// results of one turn must stand together, so neighbours of one role become one turn.
+/// Returns the system blocks and the turns. Tool results belong to the user role, and all results
+/// of one turn must be together, so adjacent messages of one role are merged.
 pub(super) fn conversation(
     messages: &[Message],
 ) -> Result<(Vec<Block<'_>>, Vec<Turn<'_>>), EngineError> {
@@ -44,7 +44,8 @@ pub(super) fn conversation(
     Ok((system, turns))
 }
 
-/// Thoughts first, as the model had them: without them it refuses to go on after a tool.
+/// Thinking blocks come first, as generated: without them the API rejects the turn after a tool
+/// call.
 fn of_assistant(turn: &AssistantTurn) -> Result<Vec<Block<'_>>, EngineError> {
     let mut content = match &turn.reasoning_details {
         Some(details) => thoughts::blocks(details),

@@ -1,10 +1,10 @@
-//! Token counts of the Messages API, where cached tokens stand beside the input, not inside it.
+//! Token counts of the Messages API, whose input count excludes cached tokens.
 
 use engine::{Usage, UsageReport};
 use serde::Deserialize;
 use tracing::warn;
 
-/// Counts so far: each event replaces what it names and leaves the rest.
+/// The counts so far: each event replaces the fields that it contains.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub(super) struct Counts {
     input_tokens: Option<f64>,
@@ -14,7 +14,7 @@ pub(super) struct Counts {
     cache_creation: Option<CacheCreation>,
 }
 
-/// What was written to the cache, by how long it is kept.
+/// Tokens written to the cache, by lifetime.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 struct CacheCreation {
     ephemeral_1h_input_tokens: Option<f64>,
@@ -31,7 +31,7 @@ impl Counts {
         self.cache_creation = newer.cache_creation.or(self.cache_creation);
     }
 
-    /// Nothing if the counts are missing or cannot be true.
+    /// Returns `None` if counts are missing or implausible.
     pub(super) fn usage(self) -> Option<Usage> {
         let cached = self.cache_read_input_tokens.unwrap_or(0.0);
         let cache_creation = self.cache_creation_input_tokens.unwrap_or(0.0);

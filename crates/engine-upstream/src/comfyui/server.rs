@@ -1,4 +1,4 @@
-//! A server of ComfyUI: files are uploaded, workflows queued, asked about and stopped.
+//! Client of a ComfyUI server: uploads files; queues, polls and stops workflows.
 
 use bytes::Bytes;
 use engine::{EngineError, Picture};
@@ -11,9 +11,9 @@ use super::parse;
 use crate::job;
 use crate::transport::Endpoint;
 
-/// The same for all of our jobs: nobody listens for their events.
+/// One client id for all jobs: nothing subscribes to their events.
 const CLIENT: &str = "tollgate";
-/// Of what a failed workflow says.
+/// Maximum characters of a failure reason.
 const REASON_LETTERS_MAX: usize = 500;
 
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Server {
     pub(crate) interrupt: Endpoint,
 }
 
-/// A file that a node made.
+/// A file that a node wrote.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 pub(crate) struct ComfyFile {
     pub(crate) filename: String,
@@ -49,7 +49,7 @@ struct Uploaded {
 }
 
 impl Server {
-    /// Queues a workflow and gives the name that it has there.
+    /// Queues a workflow and returns its job id.
     pub(crate) async fn submit(&self, graph: Value) -> Result<String, EngineError> {
         let body = json!({"prompt": graph, "client_id": CLIENT}).to_string();
         let accepted = self.prompt.ask(body.into_bytes()).await?;
@@ -57,17 +57,17 @@ impl Server {
         job::id(&accepted.prompt_id).map(str::to_owned)
     }
 
-    /// What the history says of a job.
+    /// Returns the history entry of a job.
     pub(crate) async fn told_of(&self, id: &str) -> Result<Bytes, EngineError> {
         self.history.fetch(&format!("/{id}")).await
     }
 
-    /// How many jobs are done before this one, which waits or runs; none if it does neither.
+    /// The number of jobs ahead of this queued or running job; `None` if it is neither.
     pub(crate) async fn ahead_in_queue(&self, id: &str) -> Result<Option<u64>, EngineError> {
         Ok(ahead(&self.queue.fetch("").await?, id))
     }
 
-    /// Takes a job out of the queue, or interrupts it if it is the one that runs.
+    /// Removes a job from the queue, or interrupts it if it is running.
     pub(crate) async fn stop(&self, id: &str) {
         let removal = json!({"delete": [id]}).to_string();
         let _ = self.queue.ask(removal.into_bytes()).await;
@@ -83,7 +83,7 @@ impl Server {
         self.upload(kind.extension, kind.mime, picture.bytes.clone()).await
     }
 
-    /// Puts a picture where nodes can load it, and gives its name there.
+    /// Uploads an image for nodes to load, and returns its name on the server.
     pub(crate) async fn upload(
         &self,
         extension: &str,
@@ -102,7 +102,7 @@ impl Server {
 }
 
 impl ComfyFile {
-    /// What follows the address at which files are seen.
+    /// The query string that downloads this file from `/view`.
     pub(crate) fn address(&self) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         format!(
@@ -114,7 +114,7 @@ impl ComfyFile {
     }
 }
 
-/// Why a workflow failed.
+/// The reason why a workflow failed.
 pub(crate) fn reason(status: &Value) -> String {
     let messages = status["messages"].as_array().into_iter().flatten();
     let mut told = messages.filter_map(|message| match message[0].as_str() {
@@ -125,7 +125,7 @@ pub(crate) fn reason(status: &Value) -> String {
     told.next().unwrap_or("it gave no reason").trim().chars().take(REASON_LETTERS_MAX).collect()
 }
 
-/// What waits is listed in no order: each entry begins with the number by which it is taken up.
+/// Pending jobs are listed in no order: the first element of each entry is its queue number.
 fn ahead(queue: &[u8], id: &str) -> Option<u64> {
     if is_in(queue, "queue_running", id) {
         return Some(0);

@@ -1,6 +1,6 @@
-//! A workflow in ComfyUI's API format, with slots: `{{prompt}}` and others stand in the operator's
-//! file where values go. A text that is nothing but a slot becomes the value itself, a number where
-//! that is one; inside a longer text the value is written out. `{{cfg_scale|7}}` has a default, a
+//! A workflow in ComfyUI's API format with slots such as `{{prompt}}`, which the operator wrote
+//! where values go. A string that consists only of a slot becomes the value itself, for example a
+//! number; within a longer string the value is inserted as text. `{{cfg_scale|7}}` has a default, a
 //! JSON value, for requests without one.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 use engine::EngineError;
 use serde_json::Value;
 
-/// What can be filled in.
+/// The values that can be filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
     Prompt,
@@ -26,9 +26,9 @@ pub enum Slot {
     Scale,
     Creativity,
     DurationSeconds,
-    /// Of a video with 16 frames in a second.
+    /// Number of frames at 16 frames per second.
     Frames16,
-    /// Of one with 24.
+    /// Number of frames at 24 frames per second.
     Frames24,
     EndImage,
     Lyrics,
@@ -60,7 +60,8 @@ impl Slot {
         Slot::StyleImage,
         Slot::StyleStrength,
     ];
-    /// What a caller sends only on purpose: without a slot it would be left out in silence.
+    /// Values that a caller sends deliberately: without a slot they would be ignored silently, so
+    /// the request is rejected.
     const SENT_ON_PURPOSE: [Slot; 7] = [
         Slot::Image,
         Slot::Image2,
@@ -103,7 +104,7 @@ impl Slot {
     }
 }
 
-/// What stands between double braces: a slot, and the value for requests without one.
+/// A slot between double braces, with its default value.
 #[derive(Debug, Clone, PartialEq)]
 struct SlotUse {
     slot: Slot,
@@ -132,14 +133,14 @@ impl SlotUse {
     }
 }
 
-/// A workflow whose slots are known.
+/// A parsed workflow and its slots.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workflow {
     graph: Value,
     slots: Vec<SlotUse>,
 }
 
-/// Why a file is no workflow.
+/// The reason why a file is not a valid workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowFault(String);
 
@@ -179,18 +180,18 @@ impl Workflow {
         self.slots.iter().any(|it| it.slot == slot)
     }
 
-    /// Whether the slot has a default in every place where it stands.
+    /// True if the slot has a default in every place where it occurs.
     pub fn has_default(&self, slot: Slot) -> bool {
         self.has(slot) && self.required_slots().all(|it| it != slot)
     }
 
-    /// The slots that need a value in every request.
+    /// The slots without a default, which need a value in every request.
     pub fn required_slots(&self) -> impl Iterator<Item = Slot> {
         self.slots.iter().filter(|it| it.default.is_none()).map(|it| it.slot)
     }
 
-    /// The workflow with these values. A slot without a value cannot be run, and neither can what a
-    /// caller sent on purpose and has no slot. `field` is the public name of a slot's value.
+    /// Returns the workflow with the values inserted. Fails if a required slot has no value, or if
+    /// a deliberately sent value has no slot. `field` maps a slot to the public field name.
     pub fn filled(
         &self,
         values: &[(Slot, Value)],
@@ -229,7 +230,7 @@ fn find_slots(value: &Value, slots: &mut Vec<SlotUse>) -> Result<(), WorkflowFau
     }
 }
 
-/// What stands between double braces.
+/// The texts between double braces.
 fn inner_texts(text: &str) -> impl Iterator<Item = &str> {
     text.split(OPEN).skip(1).filter_map(|rest| rest.split_once(CLOSE)).map(|(inner, _)| inner)
 }
@@ -247,7 +248,7 @@ fn fill(value: &mut Value, values: &[(Slot, Value)]) {
     }
 }
 
-/// What was filled in is not looked at again, so that a prompt cannot hold slots.
+/// Inserted values are not scanned again, so a prompt cannot contain slots.
 fn filled_text(text: &str, values: &[(Slot, Value)]) -> Option<Value> {
     let value = |inner: &str| {
         let found = SlotUse::parse(inner).ok()?;

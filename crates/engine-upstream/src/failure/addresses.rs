@@ -1,9 +1,10 @@
-//! Blots out addresses and paths of files in an upstream's words: where engines run is the
-//! operator's matter.
+//! Removes URLs, host names and file paths from an upstream's messages, so that callers do not
+//! learn where engines run.
 
 use std::net::IpAddr;
 
-/// Folders in which servers keep their files. A JSON pointer such as `/messages/0` is none of them.
+/// Top-level directories of file paths on servers. A JSON pointer such as `/messages/0` starts with
+/// none of them.
 const FOLDERS: [&str; 13] = [
     "app",
     "data",
@@ -19,7 +20,7 @@ const FOLDERS: [&str; 13] = [
     "var",
     "workspace",
 ];
-/// Lower numbers behind a colon are indexes and sizes.
+/// Lower numbers after a colon are indexes and sizes, not ports.
 const PORT_MIN: u16 = 80;
 const INNER_SUFFIXES: [&str; 5] = [".internal", ".local", ".lan", ".svc", ".localdomain"];
 
@@ -30,7 +31,7 @@ pub(super) fn without_addresses(text: &str) -> String {
     while !rest.is_empty() {
         let word_end = rest.find(is_separator).unwrap_or(rest.len());
         let (word, after) = rest.split_at(word_end);
-        // A sentence may end behind an address.
+        // An address may be followed by the punctuation of the sentence.
         let core = word.trim_end_matches(['.', ':', '!', '?']);
         if is_address(core) {
             clean.push_str("[…]");
@@ -45,7 +46,7 @@ pub(super) fn without_addresses(text: &str) -> String {
     clean
 }
 
-/// Whether a path begins in one of the folders and leads further.
+/// True if the path starts with one of `FOLDERS` and has a further component.
 fn is_file(path: &str) -> bool {
     let folder = path.strip_prefix('/').and_then(|rest| rest.split_once('/'));
     folder.is_some_and(|(first, _)| FOLDERS.contains(&first))

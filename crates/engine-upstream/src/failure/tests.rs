@@ -1,4 +1,4 @@
-//! Every shape of error, and what is made of it.
+//! Tests for each error format.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn check_event(event: &Value, expected: &str) {
     assert_eq!(told(&Failure::from_value(event).into_error()), expected);
 }
 
-/// With what is said to the caller alone.
+/// The error with the message for the caller, which `Display` leaves out.
 fn told(error: &EngineError) -> String {
     match error {
         EngineError::Rejected { message }

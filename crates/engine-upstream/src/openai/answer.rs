@@ -1,4 +1,4 @@
-//! A whole answer of an OpenAI-style server.
+//! Decodes a complete response of an OpenAI-style server.
 
 use engine::{ChatAnswer, Choice, EngineError, ToolCall};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use crate::transport::bad_answer;
 pub(crate) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
     let answer: AnswerBody<'_> = serde_json::from_slice(body)
         .map_err(|error| bad_answer(format!("it is not a chat completion: {error}")))?;
-    // Some servers answer 200 and tell the failure in the body.
+    // Some servers send status 200 with an error in the body.
     if answer.error.is_some() || answer.object.as_deref() == Some("error") {
         let value: Value = serde_json::from_slice(body).unwrap_or_default();
         return Err(Failure::from_value(&value).into_error());
@@ -120,12 +120,12 @@ impl CallBody {
     }
 }
 
-/// A name for a call whose server gave none, unlike those of other answers in the same chat.
+/// An id for a tool call without one, distinct from those of other answers in the same chat.
 pub(super) fn made_up_id(upstream_id: Option<&str>, index: u32) -> String {
     format!("call_{}_{index}", upstream_id.unwrap_or("0"))
 }
 
-/// Arguments are a string of JSON; some servers write the JSON itself.
+/// Arguments must be a JSON string; some servers send the JSON value itself.
 fn arguments_text(arguments: Value) -> String {
     match arguments {
         Value::String(text) => text,

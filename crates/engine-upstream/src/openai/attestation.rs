@@ -1,4 +1,4 @@
-//! Proofs of sealed hardware, as the proxies before vLLM in an enclave give them.
+//! Attestation by the proxies in front of vLLM in an enclave.
 
 use engine::{Attestation, AttestedEngine, EngineError, ExchangeSignature, Seal};
 use futures_util::future::BoxFuture;
@@ -11,11 +11,11 @@ use crate::transport::{Endpoint, bad_answer};
 
 const ALGORITHM: &str = "ecdsa";
 
-/// One model in an enclave behind one provider.
+/// One model in an enclave of one provider.
 pub(crate) struct OpenAiAttested {
     pub(crate) provider: String,
     pub(crate) report: Endpoint,
-    /// The answer's name follows.
+    /// The completion's id is appended to this URL.
     pub(crate) signatures: Endpoint,
     pub(crate) model: String,
 }
@@ -60,7 +60,7 @@ impl AttestedEngine for OpenAiAttested {
     }
 }
 
-/// The headers that tell an enclave whom a conversation is encrypted between.
+/// Adds the headers that carry the keys of an encrypted chat.
 pub(super) fn sealed(endpoint: &Endpoint, seal: &Seal) -> Result<Endpoint, EngineError> {
     let mut headers = HeaderMap::new();
     let named = [
@@ -79,7 +79,7 @@ pub(super) fn sealed(endpoint: &Endpoint, seal: &Seal) -> Result<Endpoint, Engin
     Ok(endpoint)
 }
 
-/// One enclave's report stands alone, or first in a list beside that of the gateway before it.
+/// A report is the response itself, or the first of a list besides the gateway's report.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Reports {

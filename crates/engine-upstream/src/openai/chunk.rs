@@ -1,4 +1,5 @@
-//! Chunks of a streamed answer: read as far as we must know them, passed on untouched if we can.
+//! Decodes chunks of a streamed chat completion as far as needed, and keeps their raw bytes for
+//! forwarding if they need no change.
 
 use std::collections::VecDeque;
 
@@ -13,18 +14,18 @@ use crate::failure::Failure;
 use crate::pump::{Decoder, Reading};
 use crate::transport::bad_answer;
 
-/// More choices than any server gives; an index beyond it is a fault.
+/// More choices than any server gives; a larger index is an error.
 const CHOICES_MAX: usize = 128;
 
-/// Follows one stream to see that every choice begins once and ends.
+/// Tracks one stream to ensure that every choice begins once and ends.
 pub(crate) struct ChunkDecoder {
     choices_wanted: usize,
-    /// The server said itself that no more will come.
+    /// The server sent `[DONE]`.
     is_done: bool,
     upstream_id: Option<String>,
-    /// By index; `None` where no delta has come yet.
+    /// By index; `None` before the first delta.
     choices: Vec<Option<ChoiceState>>,
-    /// The latest report. Some servers send one with every chunk, so only the last is final.
+    /// The latest usage. Some servers send one with every chunk, so only the last is final.
     usage: Option<Usage>,
 }
 
@@ -76,7 +77,7 @@ impl Decoder for ChunkDecoder {
         if begun == 0 {
             return Err(bad_answer("it ended before anything was produced"));
         }
-        // A server that does not know `n` gives one choice and says so by its mark of the end.
+        // A server that does not support `n` sends one choice and `[DONE]`.
         let is_short = !self.is_done && begun < self.choices_wanted;
         if is_short || self.goes_on() {
             return Err(bad_answer("it broke off before its end"));
@@ -86,7 +87,7 @@ impl Decoder for ChunkDecoder {
     }
 }
 
-/// The members that matter, each read only when it is needed.
+/// The relevant members, each parsed only when needed.
 #[derive(Deserialize)]
 struct ChunkBody<'a> {
     #[serde(borrow)]
@@ -101,10 +102,10 @@ struct ChunkBody<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// What the choices of one chunk came to.
+/// The decoded choices of one chunk.
 struct Choices {
     chunk: Option<ChatChunk>,
-    /// Kimi reports inside the last choice.
+    /// Kimi sends the usage within the last choice.
     usage: Option<Usage>,
 }
 
@@ -128,8 +129,8 @@ impl ChunkDecoder {
         Ok(Some(Choices { chunk, usage }))
     }
 
-    /// Usage before the end is only the count so far. It is passed on at once all the same: if the
-    /// stream breaks after it, it is the best count there is.
+    /// Usage before the end is a count so far. It is forwarded at once, because it is the best
+    /// count if the stream breaks afterwards.
     fn note(&mut self, usage: Option<Usage>, ready: &mut VecDeque<ChatEvent>) {
         let Some(usage) = usage else { return };
         self.usage = Some(usage);
@@ -155,7 +156,7 @@ fn state(
     Ok(choices[position].get_or_insert_default())
 }
 
-/// Azure's first chunk has an empty id, which names nothing.
+/// Azure's first chunk has an empty id, which is ignored.
 fn named(id: &RawValue) -> Option<String> {
     serde_json::from_str::<String>(id.get()).ok().filter(|id| !id.is_empty())
 }

@@ -1,4 +1,4 @@
-//! One choice of one chunk, and what must be mended before a client may read it.
+//! Decodes one choice of one chunk, and normalizes what clients could not read.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::answer;
 use crate::finish;
 use crate::transport::bad_answer;
 
-/// More calls in one answer than any model makes; an index beyond it is a fault.
+/// More tool calls in one answer than any model makes; a larger index is an error.
 const TOOL_CALLS_MAX: u32 = 1024;
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ struct DeltaBody<'a> {
     tool_calls: Option<Vec<CallBody>>,
 }
 
-/// A text that is only looked at: borrowed, unless it has escapes in it.
+/// A string that is only inspected: borrowed unless it contains escapes.
 #[derive(Deserialize)]
 struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -60,17 +60,17 @@ struct FunctionBody {
     arguments: Option<String>,
 }
 
-/// What has been seen of one choice.
+/// The state of one choice.
 #[derive(Default)]
 pub(super) struct ChoiceState {
     has_begun: bool,
     pub(super) is_finished: bool,
-    /// Tool calls begun so far.
+    /// Tool calls so far.
     calls: u32,
 }
 
 impl ChoiceState {
-    /// Reads a delta. True if its own bytes are fit for a client as they are.
+    /// Decodes a delta. Returns true if its raw bytes can be forwarded to a client unchanged.
     pub(super) fn follow(
         &mut self,
         body: ChoiceBody<'_>,
@@ -80,13 +80,13 @@ impl ChoiceState {
         let said = body.delta.unwrap_or_default();
         delta.index = body.index.unwrap_or(0);
         delta.opens = !std::mem::replace(&mut self.has_begun, true);
-        // Clients read the role from the first delta and take no other than this.
+        // Clients read the role from the first delta and accept only `assistant`.
         let has_good_role = match said.role.as_ref().map(|it| &*it.0) {
             Some("assistant") => true,
             Some("") | None => !delta.opens,
             Some(_) => false,
         };
-        // Clients of ours look for thoughts under one name, whatever the server calls them.
+        // Our clients read only `reasoning_content`, so a delta with `reasoning` is encoded again.
         let has_good_name = said.reasoning.is_none();
         let has_good_calls = self.calls(said.tool_calls, upstream_id, delta)?;
         delta.content = said.content.unwrap_or_default();
@@ -110,7 +110,7 @@ impl ChoiceState {
         for call in calls.unwrap_or_default() {
             let begins = match call.index {
                 Some(index) => self.calls <= index,
-                // Gemini numbers nothing and gives each call whole, with an id of its own.
+                // Gemini sends no index; each of its calls is complete and has its own id.
                 None => self.calls == 0 || call.id.is_some(),
             };
             let index = match call.index {
@@ -144,7 +144,7 @@ impl ChoiceState {
         }
         let reason = finish::reason(word, 0 < self.calls)?;
         let is_repeated = std::mem::replace(&mut self.is_finished, true);
-        // A second end would make a client believe in a second choice.
+        // A second finish reason would look like a second choice to a client.
         delta.finish = (!is_repeated).then_some(reason);
         Ok(!is_repeated && finish::is_common(word, reason))
     }

@@ -1,4 +1,5 @@
-//! Embeddings of an OpenAI-style server: split to its limit, joined in order, checked.
+//! Embeddings of an OpenAI-style server: splits the input to the server's limit, joins the results
+//! in order, and checks them.
 
 use std::sync::Arc;
 
@@ -18,14 +19,14 @@ use super::usage;
 use crate::failure::Failure;
 use crate::transport::{Endpoint, bad_answer};
 
-/// Batches of one request that are under way at the same time.
+/// Concurrent batches per request.
 const BATCHES_AT_ONCE: usize = 4;
 
 /// One embedding model behind one OpenAI-style server.
 pub(crate) struct OpenAiEmbeddings {
     pub(crate) endpoint: Endpoint,
     pub(crate) model: String,
-    /// The most entries the server takes at once.
+    /// The server's maximum of entries per request.
     pub(crate) inputs_max: usize,
 }
 
@@ -49,13 +50,13 @@ impl EmbeddingEngine for OpenAiEmbeddings {
 struct Body<'a, T> {
     model: &'a str,
     input: &'a [T],
-    /// Several servers ignore the other format, so we ask for floats and encode them ourselves.
+    /// Always floats: several servers ignore `base64`, so we encode it ourselves.
     encoding_format: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     dimensions: Option<u32>,
 }
 
-/// The bodies to send, each with the number of its entries.
+/// The request bodies, each with the number of its entries.
 fn batches(
     request: &EmbeddingRequest,
     model: &str,
@@ -97,7 +98,7 @@ struct EntryBody {
     embedding: Floats,
 }
 
-/// Reads one batch: exactly one vector for each entry, put into the entries' order.
+/// Decodes one batch: exactly one vector per entry, sorted into input order.
 fn read(body: &[u8], count: usize) -> Result<EmbeddingAnswer, EngineError> {
     let answer: AnswerBody = serde_json::from_slice(body)
         .map_err(|error| bad_answer(format!("it is not a list of embeddings: {error}")))?;
@@ -120,7 +121,7 @@ fn read(body: &[u8], count: usize) -> Result<EmbeddingAnswer, EngineError> {
     Ok(EmbeddingAnswer { vectors, usage })
 }
 
-/// One answer out of all batches. A batch without a usage leaves the whole without one.
+/// Joins all batches. The usage is `None` if any batch has none.
 fn join(
     answers: Vec<EmbeddingAnswer>,
     dimensions: Option<u32>,
@@ -145,7 +146,7 @@ fn join(
     Ok(EmbeddingAnswer { vectors, usage })
 }
 
-/// A vector as numbers, or as the base64 that was not asked for.
+/// A vector as numbers, or as base64 although it was not requested.
 struct Floats(Vec<f32>);
 
 impl<'de> Deserialize<'de> for Floats {

@@ -1,4 +1,4 @@
-//! Pictures of an OpenAI-style server: JSON or a form goes out, base64 comes back.
+//! Images of an OpenAI-style server: requests are JSON or a form, responses base64.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::transport::{Endpoint, bad_answer};
 pub(crate) struct OpenAiImages {
     pub(crate) generations: Endpoint,
     pub(crate) edits: Endpoint,
-    /// Only the built-in engine has them.
+    /// Only the built-in engine has these.
     pub(crate) tools: Option<PictureTools>,
     pub(crate) model: String,
     pub(crate) quirks: Quirks,
@@ -70,7 +70,7 @@ impl ImageEngine for OpenAiImages {
         })
     }
 
-    /// The built-in engine stops when its connection is closed. Others go on.
+    /// The built-in engine stops when its connection is closed. Others continue.
     fn can_be_stopped(&self) -> bool {
         self.tools.is_some()
     }
@@ -91,7 +91,7 @@ impl OpenAiImages {
     }
 }
 
-/// Newer models of OpenAI's own always answer in base64, and refuse to be asked for it.
+/// OpenAI's newer models always return base64 and reject `response_format`.
 fn must_be_asked_for_base64(model: &str) -> bool {
     !(model.starts_with("gpt-image") || model.starts_with("chatgpt-image"))
 }
@@ -113,7 +113,7 @@ pub(crate) fn generation(request: &ImageRequest, model: &str, quirks: Quirks) ->
     if must_be_asked_for_base64(model) {
         put("response_format", "b64_json".into());
     }
-    // OpenAI itself refuses fields that it does not know.
+    // OpenAI itself rejects unknown fields.
     if quirks.takes_extensions {
         put("seed", picture::seed(request.seed).into());
         let further = [
@@ -170,7 +170,7 @@ struct ImageBody {
     url: Option<String>,
 }
 
-/// Where an answer has its picture.
+/// The image in a response: inline or at a URL.
 #[derive(Debug)]
 pub(crate) enum PictureLocation {
     Inline(String),

@@ -1,4 +1,4 @@
-//! Messages as an OpenAI-style server wants to read them.
+//! Encodes messages for an OpenAI-style server.
 
 use engine::{AssistantTurn, Content, Message, Part, PartKind, ToolCall};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::cache_mark::CacheMark;
 #[derive(Serialize, Default)]
 pub(super) struct MessageBody<'a> {
     role: &'static str,
-    /// Null for an assistant that only called tools.
+    /// Null for an assistant turn that only called tools.
     content: Option<ContentBody<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
@@ -27,7 +27,8 @@ pub(super) struct MessageBody<'a> {
 }
 
 impl<'a> MessageBody<'a> {
-    /// `with_extensions` also writes what is not OpenAI's own: thoughts and cache marks.
+    /// `with_extensions` also includes fields that OpenAI does not define: reasoning and cache
+    /// markers.
     pub(super) fn of(message: &'a Message, with_extensions: bool) -> MessageBody<'a> {
         let content = |content| Some(ContentBody::of(content, with_extensions));
         match message {
@@ -51,7 +52,7 @@ impl<'a> MessageBody<'a> {
                 ..MessageBody::default()
             },
             Message::Assistant(turn) => MessageBody::of_turn(turn, with_extensions),
-            // Alone it goes to an endpoint of its own; it is never among turns.
+            // Unreachable: a prompt is sent to its own endpoint and is never among messages.
             Message::Prompt(_) => MessageBody { role: "user", ..MessageBody::default() },
         }
     }

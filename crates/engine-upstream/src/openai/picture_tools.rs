@@ -1,5 +1,5 @@
-//! What the built-in engine does with pictures beyond OpenAI's protocol: a form goes out, a PNG or a
-//! verdict comes back.
+//! Image operations of the built-in engine beyond OpenAI's protocol: requests are forms, responses
+//! a PNG or a score.
 
 use engine::{EngineError, ImageAnswer, Picture, PictureJudge, PictureSize};
 use futures_util::future::BoxFuture;
@@ -37,7 +37,7 @@ impl PictureTools {
     }
 }
 
-/// The classifier of the built-in engine.
+/// The image classifier of the built-in engine.
 pub(crate) struct BuiltInJudge {
     pub(crate) safety: Endpoint,
     pub(crate) model: String,

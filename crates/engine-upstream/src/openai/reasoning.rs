@@ -1,4 +1,4 @@
-//! How much thinking is asked for, in each server's words.
+//! Encodes the reasoning effort in each server's terms.
 
 use engine::{Effort, Reasoning};
 use serde::Serialize;
@@ -24,7 +24,7 @@ impl ReasoningBody {
         let effort = if asked.is_off() { Some(Effort::None) } else { asked.effort };
         match style {
             ReasoningStyle::Effort => ReasoningBody {
-                // OpenAI's scale ends one step before ours.
+                // OpenAI's scale ends one level below ours.
                 reasoning_effort: effort.map(|it| it.min(Effort::ExtraHigh).word()),
                 ..ReasoningBody::default()
             },
@@ -44,7 +44,7 @@ impl ReasoningBody {
     }
 }
 
-/// `summary` is a word of `/responses` and is never sent in a chat.
+/// `summary` belongs to `/responses` and is never sent in a chat.
 fn object(asked: &Reasoning, effort: Option<Effort>) -> Option<Value> {
     let mut object = serde_json::Map::new();
     if let Some(effort) = effort {
@@ -56,7 +56,7 @@ fn object(asked: &Reasoning, effort: Option<Effort>) -> Option<Value> {
     (!object.is_empty()).then_some(Value::Object(object))
 }
 
-/// Open models know three steps; the finer ones of others go to the nearest.
+/// Open models have three levels; finer ones are mapped to the nearest.
 fn three_steps(effort: Effort) -> Option<&'static str> {
     match effort {
         Effort::None => None,

@@ -1,4 +1,4 @@
-//! A chat as an OpenAI-style server wants to read it.
+//! Encodes a chat request for an OpenAI-style server.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ struct Body<'a> {
     stream_options: Option<StreamOptions>,
 }
 
-/// What xAI's servers call a live search.
+/// xAI's live search parameters.
 #[derive(Serialize)]
 struct SearchBody<'a> {
     mode: &'static str,
@@ -125,7 +125,7 @@ pub(super) struct SamplingBody {
     seed: Option<i64>,
 }
 
-/// What only some servers know, with the caller's unknown fields last.
+/// Fields that only some servers know, followed by the caller's unknown fields.
 #[derive(Serialize)]
 pub(super) struct ExtensionsBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +164,7 @@ struct SchemaBody<'a> {
     schema: &'a RawValue,
 }
 
-/// Fields that we write ourselves: a caller's unknown field may not stand in for one.
+/// Fields that we set ourselves; a caller's unknown field cannot override them.
 const OUR_FIELDS: [&str; 44] = [
     "model",
     "messages",
@@ -200,7 +200,7 @@ const OUR_FIELDS: [&str; 44] = [
     "stream",
     "stream_options",
     "user",
-    // What upstreams charge for beside tokens, or by which they choose what is charged for.
+    // Fields that make an upstream charge for more than tokens, or select what it charges for.
     "search_parameters",
     "web_search_options",
     "plugins",
@@ -268,7 +268,7 @@ impl SamplingBody {
 
 pub(super) fn extensions(request: &ChatRequest) -> ExtensionsBody<'_> {
     let rest = request.rest.iter().map(|(name, value)| (name.as_str(), value));
-    // We write this one only for a caller who asked about thinking in the common words.
+    // Reserved for us only if the caller set reasoning parameters.
     let ours_too = if request.reasoning == Reasoning::default() { "" } else { TEMPLATE_SWITCHES };
     ExtensionsBody {
         top_k: request.sampling.top_k,
@@ -281,7 +281,7 @@ pub(super) fn extensions(request: &ChatRequest) -> ExtensionsBody<'_> {
     }
 }
 
-/// What a server with these quirks is not told, of what was asked.
+/// Names of the requested fields that a server with these quirks is not sent.
 pub(crate) fn dropped(request: &ChatRequest, quirks: Quirks) -> Vec<String> {
     let (sampling, reasoning) = (&request.sampling, &request.reasoning);
     let is_strict = !quirks.takes_extensions;
@@ -312,7 +312,7 @@ fn format(format: &ResponseFormat) -> Option<FormatBody<'_>> {
     }
 }
 
-/// `default` is said by not saying anything; `extended` is our word for the longest there is.
+/// `default` is expressed by omitting the field; `extended` is our word for the longest retention.
 fn retention_word(retention: &str) -> Option<&str> {
     match retention {
         "default" => None,

@@ -1,4 +1,4 @@
-//! Speech of an OpenAI-style server: a body of sound that is passed on as it comes.
+//! Speech of an OpenAI-style server: forwards the audio body as it arrives.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,26 +15,26 @@ use crate::failure::Failure;
 use crate::quirks::Quirks;
 use crate::transport::{Endpoint, bad_answer, broken, is_text, read_whole};
 
-/// The longest text, spoken four times slower and written as samples of 48 kHz, takes 115 MB.
+/// The longest text, spoken four times slower and as 48 kHz samples, takes 115 MB.
 const SOUND_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// One speech model behind one OpenAI-style server.
 pub(crate) struct OpenAiSpeech {
     pub(crate) endpoint: Endpoint,
-    /// Where recordings of voices go.
+    /// The URL to which voice recordings are uploaded.
     pub(crate) voices: Endpoint,
     pub(crate) model: String,
     pub(crate) quirks: Quirks,
 }
 
-/// A voice that a server has learned; some call its name otherwise.
+/// A cloned voice; servers name the id field differently.
 #[derive(Deserialize)]
 struct Learned {
     #[serde(alias = "voice_id", alias = "voice")]
     id: String,
 }
 
-/// Longer names are no names.
+/// Longer voice ids are rejected.
 const VOICE_BYTES_MAX: usize = 256;
 
 impl SpeechEngine for OpenAiSpeech {
@@ -104,7 +104,7 @@ pub(crate) fn write(
         instructions: request.style.as_deref(),
         temperature: request.temperature,
         top_p: request.top_p,
-        // OpenAI itself refuses fields that it does not know, and goes by the text.
+        // OpenAI itself rejects unknown fields and detects the language from the text.
         language: request.language.as_deref().filter(|_| quirks.takes_extensions),
     };
     serde_json::to_vec(&body).map_err(|error| EngineError::Rejected {
@@ -112,7 +112,7 @@ pub(crate) fn write(
     })
 }
 
-/// Waits for the first bytes, then hands out the stream.
+/// Waits for the first bytes, then returns the stream.
 async fn open(answer: Answer, wait_max: Duration) -> Result<SoundStream, EngineError> {
     if is_text(&answer) {
         return Err(told_instead(&read_whole(answer).await?));
@@ -129,7 +129,7 @@ async fn open(answer: Answer, wait_max: Duration) -> Result<SoundStream, EngineE
     Ok(Box::pin(futures_util::StreamExt::chain(stream::iter([Ok(first)]), rest)))
 }
 
-/// Some servers tell an error with a status of success.
+/// Some servers send errors with a success status.
 fn told_instead(body: &[u8]) -> EngineError {
     match serde_json::from_slice::<serde_json::Value>(body) {
         Ok(value) if value.get("error").is_some() => Failure::from_value(&value).into_error(),
@@ -139,7 +139,7 @@ fn told_instead(body: &[u8]) -> EngineError {
 
 struct Reading {
     pieces: Pieces,
-    /// Bytes that may still come.
+    /// Remaining bytes of the limit.
     left: usize,
     is_over: bool,
 }
@@ -157,7 +157,7 @@ impl Reading {
         outcome.transpose()
     }
 
-    /// The next bytes, never none of them.
+    /// The next bytes, never empty.
     async fn next(&mut self) -> Result<Option<Bytes>, EngineError> {
         while let Some(piece) = self.pieces.next().await.map_err(broken)? {
             let left = self.left.checked_sub(piece.len());

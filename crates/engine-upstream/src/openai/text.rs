@@ -1,4 +1,4 @@
-//! Plain texts to go on with, for the older endpoint that puts no template around them.
+//! Text completions (`/completions`), which use no chat template.
 
 mod chunk;
 
@@ -39,7 +39,7 @@ pub(super) fn write_streamed(
 pub(super) fn read(body: &[u8]) -> Result<ChatAnswer, EngineError> {
     let answer: AnswerBody = serde_json::from_slice(body)
         .map_err(|error| bad_answer(format!("it is not a text completion: {error}")))?;
-    // Some servers answer 200 and tell the failure in the body.
+    // Some servers send status 200 with an error in the body.
     if answer.error.is_some() || answer.object.as_deref() == Some("error") {
         let value: Value = serde_json::from_slice(body).unwrap_or_default();
         return Err(Failure::from_value(&value).into_error());
@@ -62,7 +62,7 @@ struct Body<'a> {
     prompt: PromptBody<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suffix: Option<&'a str>,
-    /// The endpoint is older than the newer name for it.
+    /// This endpoint predates `max_completion_tokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u64>,
     #[serde(flatten)]
@@ -73,7 +73,7 @@ struct Body<'a> {
     stop: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u32>,
-    /// How many other likely tokens to tell at each place.
+    /// Number of alternatives to return per token.
     #[serde(skip_serializing_if = "Option::is_none")]
     logprobs: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ struct Body<'a> {
     stream_options: Option<StreamOptions>,
 }
 
-/// One text as it stands, or a list of them.
+/// One prompt, or a list of prompts.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum PromptBody<'a> {

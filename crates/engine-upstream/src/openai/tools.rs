@@ -1,4 +1,4 @@
-//! Tools as an OpenAI-style server wants to read them.
+//! Encodes tools for an OpenAI-style server.
 
 use engine::{ChatRequest, EngineError, Tool, ToolChoice};
 use serde::Serialize;
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::quirks::Quirks;
 
-/// The tools and the choice between them, as far as the server knows choices.
+/// Returns the tools and the tool choice, as far as the server supports it.
 pub(super) fn tools(
     request: &ChatRequest,
     quirks: Quirks,
 ) -> Result<(Vec<ToolBody<'_>>, Option<Value>), EngineError> {
     let tools = request.tools.iter().map(ToolBody::of).collect();
-    // A choice between no tools is an error to OpenAI and means nothing to the others.
+    // A tool choice without tools is an error for OpenAI and ignored by others.
     let choice = request.tool_choice.as_ref().filter(|_| !request.tools.is_empty());
     let Some(choice) = choice else { return Ok((tools, None)) };
     if quirks.takes_tool_choice {

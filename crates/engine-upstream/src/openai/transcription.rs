@@ -1,4 +1,4 @@
-//! Transcription by an OpenAI-style server: a form goes out, JSON comes back.
+//! Transcription by an OpenAI-style server: the request is a form, the response JSON.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl TranscriptionEngine for OpenAiTranscription {
     ) -> BoxFuture<'_, Result<Transcript, EngineError>> {
         Box::pin(async move {
             let fields = fields(&request, &self.model);
-            // OpenAI and others go by the name's ending alone.
+            // OpenAI and others detect the format by the file extension alone.
             let name = format!("audio.{}", request.kind.extension);
             let (mime, bytes) = (request.kind.mime, request.sound.clone());
             let form = Content::form(&fields, FormFile { name: &name, mime, bytes });
@@ -36,11 +36,11 @@ impl TranscriptionEngine for OpenAiTranscription {
     }
 }
 
-/// The text fields, in the order in which they are sent. They stand before the file, so that a
-/// server can read them before its megabytes.
+/// The text fields, in order. They precede the file, so that a server can read them before its
+/// megabytes.
 pub(crate) fn fields(request: &TranscriptionRequest, model: &str) -> Vec<(&'static str, String)> {
     let mut fields = vec![("model", model.to_owned())];
-    // Some models know nothing but `json`, so the other one is asked for only where it is needed.
+    // Some models support only `json`, so `verbose_json` is requested only if needed.
     let format = if request.times.any() { "verbose_json" } else { "json" };
     fields.push(("response_format", format.to_owned()));
     let Times { words, segments } = request.times;
@@ -80,7 +80,7 @@ struct SegmentBody {
     avg_logprob: Option<f64>,
     compression_ratio: Option<f64>,
     no_speech_prob: Option<f64>,
-    /// Where faster-whisper's servers put the words.
+    /// faster-whisper's servers put the words here.
     words: Option<Vec<WordBody>>,
 }
 
@@ -94,7 +94,7 @@ struct WordBody {
     end: Option<f64>,
 }
 
-/// What newer servers bill by.
+/// Usage as newer servers report it for billing.
 #[derive(Deserialize)]
 struct UsageBody {
     #[serde(default, deserialize_with = "seconds")]
@@ -142,13 +142,13 @@ fn word(told: WordBody) -> Option<Word> {
     Some(Word { word: told.word, start_s, end_s })
 }
 
-/// A stretch without its times says nothing about when it was, and is left out.
+/// A segment without valid times is left out.
 fn span(start: Option<f64>, end: Option<f64>) -> Option<(f64, f64)> {
     let (start, end) = (start?, end?);
     (start <= end).then_some((start, end))
 }
 
-/// Seconds as a number, or as the text that vLLM writes; nonsense is nothing.
+/// Seconds as a number, or as the string that vLLM sends; invalid values become `None`.
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let told = Option::<Value>::deserialize(deserializer)?;
     let number = match told {

@@ -1,12 +1,12 @@
-//! The usage object, with the names that different servers give to the same numbers.
+//! Parses the usage object, with the field names of different servers.
 
 use engine::{Usage, UsageReport};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tracing::warn;
 
-/// Reads a usage object. One that is malformed, says nothing or cannot be true is no usage:
-/// the tokens are then counted here.
+/// Parses a usage object. Returns `None` if it is malformed, empty or implausible; the tokens are
+/// then estimated here.
 pub(crate) fn read(usage: &RawValue) -> Option<Usage> {
     let body = match serde_json::from_str::<Option<UsageBody>>(usage.get()) {
         Ok(body) => body?,

@@ -1,12 +1,12 @@
-//! How long to wait before the next try.
+//! The delay before the next attempt.
 
 use std::time::Duration;
 
 const FIRST_MS: u64 = 50;
 const LONGEST_MS: u64 = 1_000;
 
-/// Up to twice as long as the time before, drawn anew so that callers who failed together do not
-/// come back together. `attempt` counts from 1.
+/// A random delay whose maximum doubles with each attempt, so that requests that failed together do
+/// not retry together. `attempt` counts from 1.
 pub(super) fn delay(attempt: u32, dice: u64) -> Duration {
     let doublings = attempt.saturating_sub(1).min(16);
     let longest_ms = (FIRST_MS << doublings).min(LONGEST_MS);

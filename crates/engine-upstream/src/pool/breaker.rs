@@ -1,5 +1,5 @@
-//! The circuit breaker of a route: after repeated failures it is not used for a while, then tried
-//! with one request.
+//! The circuit breaker of a route: opens after repeated failures, then lets one probe request
+//! through.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use moment::Timestamp;
 const FAILURES_MAX: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
-/// An engine that asks for a longer rest is still preferred to nothing after this.
+/// Upper limit of the rest that an engine requests.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// Whether a route can take the next request.
+/// Availability of a route for the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RouteHealth {
     Healthy,
-    /// It asked for a pause: used only if no healthy one is there.
+    /// Asked for a pause (`Retry-After`): used only if no healthy route is available.
     Resting,
-    /// It failed repeatedly: not used before then.
+    /// Failed repeatedly: not used until then.
     Out {
         until: Timestamp,
     },
@@ -38,8 +38,7 @@ enum State {
         until: Timestamp,
         trips: u32,
     },
-    /// One request is out to see whether the route works again. If it takes longer than the
-    /// pause would, another may try.
+    /// One request is testing the route. After the duration of a pause, another may test it too.
     Probing {
         since: Timestamp,
         trips: u32,
@@ -65,7 +64,7 @@ impl Breaker {
         if now < self.rests_until { RouteHealth::Resting } else { RouteHealth::Healthy }
     }
 
-    /// A request sets out. True if it is the one that tells whether the route works again.
+    /// Records the start of a request. True if the request is a probe.
     pub(super) fn set_out(&mut self, now: Timestamp) -> bool {
         match self.state {
             State::Closed { .. } => false,
@@ -76,7 +75,7 @@ impl Breaker {
         }
     }
 
-    /// A request that set out before the route failed tells nothing about it now.
+    /// A success of a request that started before the circuit opened does not close it.
     pub(super) fn succeed(&mut self, is_probe: bool) {
         let counts = is_probe || matches!(self.state, State::Closed { .. });
         if counts {
@@ -100,7 +99,7 @@ impl Breaker {
         }
     }
 
-    /// The caller went away before the probe could tell: the next request is a probe again.
+    /// The caller disconnected before the probe had a result: the next request is a probe again.
     pub(super) fn abandon(&mut self, now: Timestamp, is_probe: bool) {
         if let State::Probing { trips, .. } = self.state
             && is_probe
@@ -114,7 +113,7 @@ impl Breaker {
     }
 }
 
-/// Doubles with each time in a row that the route was found still broken.
+/// Doubles with each consecutive failed probe.
 fn pause(trips: u32) -> Duration {
     let doublings = trips.saturating_sub(1).min(16);
     FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE)

@@ -1,4 +1,4 @@
-//! Which route is asked next.
+//! Selects the next route.
 
 use std::cmp::Ordering;
 
@@ -6,24 +6,23 @@ use engine::EngineError;
 
 use super::breaker::RouteHealth;
 
-/// What is known of one route at the moment of choosing.
+/// The state of a route at the time of selection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
-    /// Its share of the load; 0 stands by for the others.
+    /// Share of the load; 0 is a standby.
     pub(super) weight: u32,
     pub(super) outstanding: u32,
     pub(super) health: RouteHealth,
-    /// A request would not have to wait for a place.
+    /// True if a request would not have to queue.
     pub(super) has_room: bool,
-    /// How often this request was there already.
+    /// Attempts of this request on this route.
     pub(super) tries: u32,
-    /// This request may not go there again.
+    /// Set if this request may not use the route again.
     pub(super) is_spent: bool,
 }
 
-/// The best route: one not tried yet, not resting, with room, not standing by, and with the fewest
-/// requests for its weight. Among equals the dice decide, so that a pool of idle routes does not
-/// always ask the first.
+/// The best route by, in this order: fewest attempts, not resting, has room, not a standby, lowest
+/// load relative to its weight. Ties are broken at random, so that idle routes share the load.
 pub(super) fn choose(candidates: &[Candidate], dice: u64) -> Option<usize> {
     let usable = |it: &&(usize, &Candidate)| {
         !it.1.is_spent && !matches!(it.1.health, RouteHealth::Out { .. })
@@ -40,8 +39,8 @@ pub(super) fn choose(candidates: &[Candidate], dice: u64) -> Option<usize> {
     equals.get(usize::try_from(dice % count).ok()?).copied()
 }
 
-/// Of two failures of one request the one that tells its caller more: that waiting helps, before
-/// that something took too long, before what only the operator can mend.
+/// Returns the error that is more useful to the caller: first faults of the request, then temporary
+/// overload, then timeouts, then failures that only the operator can fix.
 pub(super) fn more_telling(first: EngineError, second: EngineError) -> EngineError {
     if rank(&first) <= rank(&second) { first } else { second }
 }

@@ -1,4 +1,4 @@
-//! Bounds how many requests a provider has, and how many wait for it.
+//! Limits concurrent and queued requests per provider.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,10 +10,10 @@ use tokio::time::timeout;
 
 use crate::upstream::Concurrency;
 
-/// Places come free when answers end, which takes about this long.
+/// About the time until a running answer ends and frees its slot.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Admits requests to one provider in the order they came.
+/// Admits requests to one provider in order of arrival.
 pub(crate) struct Gate {
     places: Option<Arc<Semaphore>>,
     waiting: AtomicUsize,
@@ -21,7 +21,7 @@ pub(crate) struct Gate {
     queue_wait_max: Duration,
 }
 
-/// A place at a provider, free again when dropped.
+/// A slot at a provider, released on drop.
 pub(super) struct ProviderSlot {
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -58,7 +58,7 @@ impl Gate {
     }
 }
 
-/// A place in the queue, given up when dropped: a caller may go away while waiting.
+/// A place in the queue, released on drop: a caller may disconnect while waiting.
 struct Waiting<'a> {
     count: &'a AtomicUsize,
 }

@@ -1,4 +1,4 @@
-//! One request on one route: counted while it runs, and its outcome reported to the circuit breaker
+//! One request on one route: counted while it runs; its outcome is reported to the circuit breaker
 //! exactly once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,12 +12,12 @@ use super::RouteReport;
 use super::breaker::{Breaker, RouteHealth};
 use super::gate::ProviderSlot;
 
-/// What is remembered of a route between requests.
+/// State of a route that outlives requests.
 pub(super) struct Track {
     served: Served,
     weight: u32,
     outstanding: AtomicU32,
-    /// Held for a few instructions, never across an await.
+    /// Locked only briefly, never across an await.
     breaker: Mutex<Breaker>,
 }
 
@@ -51,13 +51,13 @@ impl Track {
         }
     }
 
-    /// A panic elsewhere leaves a breaker that is still a breaker.
+    /// Ignores poisoning: a panic cannot leave the breaker inconsistent.
     fn breaker(&self) -> MutexGuard<'_, Breaker> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What an engine tells piece by piece.
+/// A stream of an engine's results.
 type Told<T> = BoxStream<'static, Result<T, EngineError>>;
 
 pub(super) struct Lease {
@@ -65,7 +65,7 @@ pub(super) struct Lease {
     clock: Arc<dyn Clock>,
     is_probe: bool,
     place: Option<ProviderSlot>,
-    /// What the route's health will be told when the lease ends without another word.
+    /// The outcome to report to the breaker when the lease is dropped.
     outcome: Outcome,
 }
 
@@ -89,7 +89,7 @@ impl Lease {
         self
     }
 
-    /// The request was answered whole; tells by whom.
+    /// Reports a complete answer; returns the provider that served it.
     pub(super) fn succeed(mut self) -> Served {
         self.outcome = Outcome::Works;
         self.track.served.clone()
@@ -103,8 +103,8 @@ impl Lease {
         &self.track.served
     }
 
-    /// Keeps the lease for as long as the stream lives. Its first item is there already, so a
-    /// caller who goes away now leaves a route that works.
+    /// Keeps the lease while the stream lives. Its first item has arrived, so a caller who
+    /// disconnects now counts as a success of the route.
     pub(super) fn over<T: Send + 'static>(mut self, stream: Told<T>) -> Told<T> {
         self.outcome = Outcome::Works;
         Box::pin(stream::unfold((stream, self), |(mut stream, mut lease)| async move {
@@ -124,7 +124,7 @@ impl Lease {
                 breaker.rest(now, *wait);
                 breaker.succeed(self.is_probe);
             }
-            // It answered, and the fault is the request's.
+            // The engine answered, and the fault is the request's.
             error if !error.may_fail_over() => breaker.succeed(self.is_probe),
             _ => breaker.fail(now, self.is_probe),
         }

@@ -1,4 +1,4 @@
-//! A pool of engines that fail on command, on a clock that tests turn.
+//! Tests a pool with scripted failures and a manual clock.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use moment::{ManualClock, Timestamp};
 use super::*;
 use crate::{Concurrency, Protocol, Quirks, Timeouts, UpstreamSettings};
 
-/// Does what its script says, request by request, and then answers well.
+/// Follows its script, request by request, and then succeeds.
 struct Scripted {
     script: Mutex<VecDeque<Act>>,
     asked: AtomicUsize,
@@ -22,7 +22,7 @@ struct Scripted {
 #[derive(Clone)]
 enum Act {
     Fail(EngineError),
-    /// Gives one event and then fails.
+    /// Sends one event and then fails.
     BreakOff(EngineError),
     Hang,
 }
@@ -96,7 +96,7 @@ impl Stage {
         Stage::with(engines, Concurrency::default())
     }
 
-    /// The dice always show 0: the first of equals is asked, and no wait is ever drawn.
+    /// The random source always returns 0: the first of equal routes is selected, without delays.
     fn with(engines: &[Arc<Scripted>], concurrency: Concurrency) -> Stage {
         let clock = Arc::new(ManualClock::at(Timestamp::from_ms(0)));
         let routes = engines.iter().enumerate().map(|(index, engine)| {
@@ -111,7 +111,7 @@ impl Stage {
         self.pool.answer(Arc::default()).await.map(|_| ())
     }
 
-    /// The events after the one that says who answers.
+    /// The events after the first, which names the provider.
     async fn stream(&self) -> Vec<Result<(), EngineError>> {
         let stream = self.pool.stream(Arc::default()).await.unwrap();
         stream.skip(1).map(|item| item.map(|_| ())).collect().await
@@ -138,7 +138,7 @@ fn upstream(id: &str, concurrency: Concurrency) -> Upstream {
     .unwrap()
 }
 
-/// A route through a process of this machine, which is not ready until the switch is on.
+/// A route to a local process that is not ready until `switch` is set.
 fn local_route(engine: &Arc<Scripted>, switch: &Arc<AtomicBool>) -> Route<dyn ChatEngine> {
     let engine: Arc<dyn ChatEngine> = Arc::<Scripted>::clone(engine);
     let mut route = Route::new(engine, &upstream("local", Concurrency::default()), "m", 1);
@@ -343,7 +343,7 @@ async fn a_route_that_is_not_ready_is_not_asked_and_not_blamed() {
     let (engine, switch) = (Scripted::new([]), Arc::new(AtomicBool::new(false)));
     let clock = Arc::new(ManualClock::at(Timestamp::from_ms(0)));
     let pool = Pool::new(vec![local_route(&engine, &switch)], clock, Arc::new(|| 0));
-    // More often than a breaker would bear.
+    // More often than would open the breaker.
     for _ in 0..10 {
         assert_eq!(pool.answer(Arc::default()).await.unwrap_err(), not_ready("m"));
     }
@@ -365,7 +365,7 @@ async fn another_route_answers_for_one_that_is_not_ready() {
     assert_eq!((engine.asked(), other.asked()), (0, 1));
 }
 
-/// A text to go on with.
+/// A text completion request.
 fn text() -> Arc<ChatRequest> {
     let texts = vec![PromptText::Text("fn add(".to_owned())];
     let messages = vec![Message::Prompt(Prompt { texts, suffix: None })];

@@ -1,4 +1,4 @@
-//! ACE-Step's server for music.
+//! ACE-Step's music server.
 
 use engine::{EngineError, MediaFile, MediaRequest, MusicRequest, Progress, Ticket};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -9,7 +9,7 @@ use super::driver::Driver;
 use super::{failed, file, music, parse, plain_name, refuse_extras, running};
 use crate::transport::{Endpoint, bad_answer};
 
-/// What it takes for a piece without singing.
+/// The lyrics of a piece without vocals.
 const INSTRUMENTAL: &str = "[Instrumental]";
 
 /// One model of one server.
@@ -17,7 +17,7 @@ pub(crate) struct AceStep {
     pub(crate) release: Endpoint,
     pub(crate) query: Endpoint,
     pub(crate) audio: Endpoint,
-    /// Asked to write lyrics.
+    /// The endpoint that writes lyrics.
     pub(crate) format_input: Endpoint,
     pub(crate) model: String,
 }
@@ -98,7 +98,7 @@ pub(crate) fn body(
     Ok(body)
 }
 
-/// Everything comes wrapped.
+/// The envelope of every response.
 #[derive(Deserialize)]
 struct Envelope<T> {
     data: Option<T>,
@@ -127,7 +127,7 @@ struct Written {
 #[derive(Debug, Deserialize)]
 pub(crate) struct AceStepJob {
     status: i64,
-    /// JSON, as text.
+    /// JSON, as a string.
     #[serde(default)]
     result: Value,
     #[serde(default)]
@@ -144,7 +144,7 @@ pub(crate) fn progress(found: &[AceStepJob]) -> Result<Progress, EngineError> {
     }
 }
 
-/// Where the first file of a task lies, as the server itself names it.
+/// The path of a task's first file, as the server names it.
 fn path(found: &[AceStepJob]) -> Result<String, EngineError> {
     let lost = || bad_answer("its task made no file");
     let result = &found.first().ok_or_else(lost)?.result;
@@ -158,7 +158,7 @@ fn path(found: &[AceStepJob]) -> Result<String, EngineError> {
     };
     let first = files.get(0).unwrap_or(files);
     let file = first["file"].as_str().or(first["audio_path"].as_str()).ok_or_else(lost)?;
-    // Some releases give the address of the file, and others its path.
+    // Some releases return a URL with the path as a parameter, others the path itself.
     let path = file.split_once("?path=").map_or(file, |(_, path)| path);
     let path = percent_encoding::percent_decode_str(path).decode_utf8();
     path.map(|it| it.into_owned()).map_err(|_| lost())

@@ -1,5 +1,5 @@
-//! Videos of the engine that runs beside us. It knows them by the names that we give them, and by
-//! nothing else once it was started again.
+//! Videos of the built-in engine. It identifies them by our names and forgets them when it
+//! restarts.
 
 use engine::{EngineError, MediaFile, MediaRequest, Progress, Ticket, VideoRequest};
 use serde_json::{Value, json};
@@ -9,13 +9,13 @@ use super::{cannot, openai, refuse_extras, refuse_references, size, video};
 use crate::transport::Endpoint;
 use crate::upstream::Readiness;
 
-/// Where a request names none.
+/// Defaults of requests that name no length or resolution.
 const SECONDS_DEFAULT: u64 = 5;
 const RESOLUTION_DEFAULT: &str = "480p";
-/// Sides of its videos are even.
+/// The sides of its videos are even.
 const SIDE_STEP: u64 = 2;
 
-/// One of its models.
+/// One video model of the built-in engine.
 pub(crate) struct BuiltInVideos {
     pub(crate) videos: Endpoint,
     pub(crate) model: String,
@@ -23,7 +23,7 @@ pub(crate) struct BuiltInVideos {
 }
 
 impl Driver for BuiltInVideos {
-    /// The same name and the same seed are the same video, which is made once.
+    /// The same name with the same seed is the same video, made once.
     const KNOWS_NAMES: bool = true;
 
     fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {

@@ -1,4 +1,4 @@
-//! ComfyUI's queue, for music and videos: a workflow with its slots filled in.
+//! ComfyUI for music and videos: queues a workflow with its slots filled.
 
 use base64::Engine as _;
 use bytes::Bytes;
@@ -13,14 +13,14 @@ use crate::comfyui::{ComfyFile, Server, Slot, Workflow, reason};
 use crate::transport::bad_answer;
 use crate::upstream::MediaWork;
 
-/// What the files are called that a workflow of each kind is for. Previews have other endings.
+/// File extensions of the results of each kind. Previews have others.
 const VIDEO_ENDINGS: [&str; 4] = ["mp4", "webm", "mov", "m4v"];
 const MUSIC_ENDINGS: [&str; 6] = ["mp3", "flac", "wav", "ogg", "opus", "m4a"];
-/// Models want a multiple of 4 or 8 frames, and one.
+/// Models require a multiple of 4 or 8 frames, plus one.
 const FRAME_STEP: u64 = 8;
-/// Stands where lyrics go for music without any.
+/// The lyrics of music without vocals.
 const NO_LYRICS: &str = "[instrumental]";
-/// Nodes that ask others for content say in words that it was refused.
+/// Nodes that call other services report a content refusal only in words.
 const POLICY_WORDS: [&str; 5] =
     ["content policy", "content_policy", "moderation", "moderated", "nsfw"];
 
@@ -59,7 +59,7 @@ impl Driver for ComfyUiMedia {
         if let Some(ahead) = self.server.ahead_in_queue(id).await? {
             return Ok(running(&Value::Null, &ahead.into()));
         }
-        // It may have ended between the two questions.
+        // The job may have ended between the two requests.
         Ok(self.told(id).await?.unwrap_or(Progress::Lost))
     }
 
@@ -79,7 +79,7 @@ impl Driver for ComfyUiMedia {
 }
 
 impl ComfyUiMedia {
-    /// None while the history does not know the job.
+    /// The state from the history; `None` if the history does not know the job yet.
     async fn told(&self, id: &str) -> Result<Option<Progress>, EngineError> {
         progress(&self.server.told_of(id).await?, id, self.work)
     }
@@ -91,7 +91,7 @@ impl ComfyUiMedia {
         }
     }
 
-    /// What a request fills in, but for its pictures.
+    /// The slot values of a request, without its images.
     fn values(&self, request: &MediaRequest) -> Result<Vec<(Slot, Value)>, EngineError> {
         let mut values = match request {
             MediaRequest::Music(request) => music(request)?,
@@ -99,7 +99,7 @@ impl ComfyUiMedia {
         };
         let has_lyrics = values.iter().any(|(slot, _)| *slot == Slot::Lyrics);
         if !has_lyrics {
-            // A workflow for songs can also make music without words.
+            // A workflow for songs can also make instrumental music.
             let nothing = (Slot::Lyrics, NO_LYRICS.into());
             let needs_lyrics =
                 self.workflow.has(Slot::Lyrics) && !self.workflow.has_default(Slot::Lyrics);
@@ -131,7 +131,7 @@ fn video_field(slot: Slot) -> &'static str {
     }
 }
 
-/// The pictures of a request, and where they go.
+/// The images of a request and their slots.
 fn pictures(request: &MediaRequest) -> impl Iterator<Item = (Slot, &str)> {
     let given = match request {
         MediaRequest::Music(_) => [(Slot::Image, None), (Slot::EndImage, None)],
@@ -143,7 +143,7 @@ fn pictures(request: &MediaRequest) -> impl Iterator<Item = (Slot, &str)> {
     given.into_iter().filter_map(|(slot, picture)| Some((slot, picture?)))
 }
 
-/// The file behind a data URL, with its ending and its media type.
+/// Decodes a data URL to extension, media type and bytes.
 fn read_picture(picture: &str) -> Result<(&'static str, &'static str, Bytes), EngineError> {
     let (mime, data) = file::of_data_url(picture).ok_or_else(|| cannot("addresses"))?;
     let kinds = [("png", "image/png"), ("jpg", "image/jpeg"), ("webp", "image/webp")];
@@ -154,7 +154,7 @@ fn read_picture(picture: &str) -> Result<(&'static str, &'static str, Bytes), En
     Ok((extension, mime, Bytes::from(bytes)))
 }
 
-/// What a request for a video fills in, but for its pictures.
+/// The slot values of a video request, without its images.
 pub(crate) fn video(request: &VideoRequest) -> Result<Vec<(Slot, Value)>, EngineError> {
     refuse_references(request)?;
     refuse_extras([
@@ -178,7 +178,7 @@ pub(crate) fn video(request: &VideoRequest) -> Result<Vec<(Slot, Value)>, Engine
     Ok(values)
 }
 
-/// What a request for music fills in.
+/// The slot values of a music request.
 pub(crate) fn music(request: &MusicRequest) -> Result<Vec<(Slot, Value)>, EngineError> {
     refuse_extras([
         ("a voice", request.voice.is_some()),
@@ -201,7 +201,7 @@ fn words(prompt: &str, negative_prompt: Option<&str>, seed: u64) -> Vec<(Slot, V
     ]
 }
 
-/// What the history says of a job; none if it does not know the job yet.
+/// The state from a job's history entry; `None` if there is none yet.
 pub(crate) fn progress(
     history: &[u8],
     id: &str,
@@ -223,8 +223,7 @@ pub(crate) fn progress(
     Ok(Some(if is_made { Progress::Done } else { nothing() }))
 }
 
-/// The file that a job is about. What nodes only showed in passing counts where none of them has put
-/// anything out.
+/// The result file of a job. Temporary previews are used only if no node saved an output file.
 fn made(history: &[u8], id: &str, work: MediaWork) -> Result<Option<ComfyFile>, EngineError> {
     let endings = match work {
         MediaWork::Music => MUSIC_ENDINGS.as_slice(),
@@ -232,7 +231,7 @@ fn made(history: &[u8], id: &str, work: MediaWork) -> Result<Option<ComfyFile>, 
     };
     let told: Value = parse(history)?;
     let nodes = told[id]["outputs"].as_object().into_iter().flatten();
-    // Nodes call their lists `images`, `gifs`, `videos` or `audio`, whatever is in them.
+    // Nodes name their lists `images`, `gifs`, `videos` or `audio`, regardless of the content.
     let lists = nodes.flat_map(|(_, node)| node.as_object().into_iter().flatten());
     let files = lists.flat_map(|(_, list)| list.as_array().into_iter().flatten());
     let files = files.filter_map(|file| serde_json::from_value::<ComfyFile>(file.clone()).ok());

@@ -1,5 +1,4 @@
-//! An engine of a provider's protocol: the protocols are plain asynchronous functions, and what the
-//! engines' trait wants around them is here once.
+//! Adapts a provider's protocol, written as plain async functions, to the [`MediaEngine`] trait.
 
 use std::future::Future;
 
@@ -9,7 +8,7 @@ use futures_util::future::BoxFuture;
 use super::{file, plain_name};
 use crate::transport::Endpoint;
 
-/// How one provider is spoken to. The words of [`MediaEngine`] hold here too.
+/// The protocol of one provider. The methods are those of [`MediaEngine`].
 pub(crate) trait Driver: Send + Sync {
     const KNOWS_NAMES: bool = false;
     const TAKES_ADDRESSES: bool = false;
@@ -27,13 +26,13 @@ pub(crate) trait Driver: Send + Sync {
     fn fetch(&self, ticket: &Ticket)
     -> impl Future<Output = Result<MediaFile, EngineError>> + Send;
 
-    /// Most protocols have no word for it.
+    /// Default for the many protocols that cannot cancel.
     fn cancel(&self, _: &Ticket) -> impl Future<Output = Result<bool, EngineError>> + Send {
         std::future::ready(Ok(false))
     }
 }
 
-/// The engine that a driver makes.
+/// The engine of a driver.
 pub(crate) struct Driven<D>(pub(crate) D);
 
 impl<D: Driver> MediaEngine for Driven<D> {
@@ -70,7 +69,7 @@ impl<D: Driver> MediaEngine for Driven<D> {
     }
 }
 
-/// Asks about work that has an address of its own beneath `at`.
+/// Polls work that has its own URL under `at`.
 pub(super) async fn look_at(
     at: &Endpoint,
     ticket: &Ticket,
@@ -82,13 +81,13 @@ pub(super) async fn look_at(
     }
 }
 
-/// The file of such work.
+/// Downloads the file of such work.
 pub(super) async fn content_of(at: &Endpoint, ticket: &Ticket) -> Result<MediaFile, EngineError> {
     let answer = at.open_file(&format!("/{}/content", plain_name(&ticket.0)?)).await?;
     Ok(file::of_answer(answer, at.timeouts))
 }
 
-/// Stops such work.
+/// Cancels such work.
 pub(super) async fn cancel_at(at: &Endpoint, ticket: &Ticket) -> Result<bool, EngineError> {
     let path = format!("{}/cancel", plain_name(&ticket.0)?);
     at.beneath(&path)?.ask(b"{}".to_vec()).await?;

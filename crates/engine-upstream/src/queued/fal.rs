@@ -11,9 +11,9 @@ use crate::fal::{self, Accepted};
 use crate::picture;
 use crate::transport::{Endpoint, bad_answer};
 
-/// One model.
+/// One model of fal.
 pub(crate) struct FalMedia {
-    /// Where requests for the model are handed in.
+    /// The URL to which requests for the model are submitted.
     pub(crate) submit: Endpoint,
 }
 
@@ -39,7 +39,7 @@ impl Driver for FalMedia {
         let status = fal::at(&self.submit, &accepted.status_url)?;
         let Some(told) = status.fetch_known("").await? else { return Ok(Progress::Lost) };
         match progress(&told)? {
-            // What went wrong is told where the result would be.
+            // The reason of a failure is at the URL of the result.
             Progress::Done => match self.result(&accepted).await {
                 Ok(_) => Ok(Progress::Done),
                 Err(EngineError::ContentPolicy { message }) => {
@@ -67,15 +67,15 @@ impl Driver for FalMedia {
 }
 
 impl FalMedia {
-    /// Where what was made lies.
+    /// The URL of the generated file.
     async fn result(&self, accepted: &Accepted) -> Result<String, EngineError> {
         let result = fal::at(&self.submit, &accepted.response_url)?;
         address(&result.fetch_or_reject("", is_final_failure).await?)
     }
 }
 
-/// Whether a result that is no success stays none: fal says so itself, or the model's own server
-/// failed. What stands in front of it (502, 503, 504) may answer later.
+/// True if a failed result is final: fal says so itself, or the model's own server failed. Errors
+/// of proxies (502, 503, 504) are temporary.
 fn is_final_failure(answer: &Answer) -> bool {
     let retryable = answer.headers().get("x-fal-retryable").map(|value| value.as_bytes());
     match (answer.status(), retryable) {
@@ -92,7 +92,7 @@ fn body(request: &MediaRequest) -> Result<Value, EngineError> {
     }
 }
 
-/// Models of fal differ in what they call things; each reads what it knows.
+/// The request body. fal's models name their fields differently; each model ignores unknown ones.
 pub(crate) fn video(request: &VideoRequest) -> Result<Value, EngineError> {
     refuse_references(request)?;
     refuse_extras([("enlarging", request.upscale_factor.is_some())])?;
@@ -101,7 +101,7 @@ pub(crate) fn video(request: &VideoRequest) -> Result<Value, EngineError> {
         ("prompt", Some(request.prompt.as_str().into())),
         ("seed", Some(request.seed.into())),
         ("negative_prompt", text(&request.negative_prompt)),
-        // Most have lengths to choose from, as text.
+        // Most models accept fixed lengths, as strings.
         ("duration", request.duration_s.map(|it| it.to_string().into())),
         ("aspect_ratio", text(&request.aspect_ratio)),
         ("resolution", text(&request.resolution)),

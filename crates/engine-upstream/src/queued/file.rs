@@ -1,4 +1,4 @@
-//! Files as they come from a provider.
+//! Generated files as providers send them.
 
 use base64::Engine as _;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::transport::{Timeouts, bad_answer, broken};
 
-/// The body of an answer, piece by piece.
+/// Streams the body of a response.
 pub(super) fn of_answer(answer: Answer, timeouts: Timeouts) -> MediaFile {
     let pieces = answer.into_pieces();
     let next = move |mut pieces: outbound::Pieces| async move {
@@ -30,7 +30,7 @@ pub(super) fn of_answer(answer: Answer, timeouts: Timeouts) -> MediaFile {
     MediaFile { bytes: bytes.boxed() }
 }
 
-/// A file that came inside JSON.
+/// Decodes a file from base64 within JSON.
 pub(super) fn of_base64(text: &str) -> Result<MediaFile, EngineError> {
     let bytes = base64::prelude::BASE64_STANDARD.decode(text);
     let bytes = bytes.map_err(|_| bad_answer("its file is not base64"))?;
@@ -38,7 +38,7 @@ pub(super) fn of_base64(text: &str) -> Result<MediaFile, EngineError> {
     Ok(MediaFile { bytes: whole.boxed() })
 }
 
-/// The bytes behind a data URL, and its media type.
+/// Returns the media type and the data of a data URL.
 pub(super) fn of_data_url(url: &str) -> Option<(&str, &str)> {
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
     Some((head.split(';').next().unwrap_or_default(), data))

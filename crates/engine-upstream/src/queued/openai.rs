@@ -63,7 +63,7 @@ struct Video {
     id: String,
     #[serde(default)]
     status: String,
-    /// In percent.
+    /// Percentage.
     #[serde(default)]
     progress: Value,
     error: Option<VideoError>,

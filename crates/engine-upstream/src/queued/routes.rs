@@ -1,4 +1,4 @@
-//! Several providers of one model as one engine.
+//! Several providers of one model as one media engine.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ pub struct MediaRoute {
     pub engine: Arc<dyn MediaEngine>,
 }
 
-/// The providers of a model, in the order in which they are tried. A ticket knows whose it is.
+/// The providers of a model, in the order in which they are tried. A ticket names its provider.
 pub struct MediaRoutes(pub Vec<MediaRoute>);
 
-/// A ticket, and the provider that gave it: what a model with several providers hands out.
+/// A ticket with the provider that issued it.
 #[derive(Serialize, Deserialize)]
 struct ProviderTicket {
     provider: String,
@@ -23,7 +23,8 @@ struct ProviderTicket {
 }
 
 impl MediaRoutes {
-    /// None if the operator took the provider away; it may come back.
+    /// The engine and ticket of the provider. Fails with a retryable error if the operator removed
+    /// the provider, because it may come back.
     fn find(&self, ticket: &Ticket) -> Result<(&dyn MediaEngine, Ticket), EngineError> {
         let held: ProviderTicket = serde_json::from_str(&ticket.0).map_err(|_| {
             EngineError::BadAnswer { cause: "the ticket was written by another release".to_owned() }
@@ -37,7 +38,7 @@ impl MediaRoutes {
 }
 
 impl MediaEngine for MediaRoutes {
-    /// Refused only if none of them takes it.
+    /// Rejects a request only if every provider does.
     fn check(&self, request: &MediaRequest) -> Result<(), EngineError> {
         let mut outcome = Ok(());
         for route in &self.0 {
@@ -97,7 +98,7 @@ impl MediaEngine for MediaRoutes {
         })
     }
 
-    /// Among several, nobody knows which one was asked before a crash.
+    /// With several providers it is unknown which one received a request before a crash.
     fn knows_names(&self) -> bool {
         matches!(self.0.as_slice(), [only] if only.engine.knows_names())
     }
@@ -107,7 +108,7 @@ impl MediaEngine for MediaRoutes {
     }
 }
 
-/// Another provider can be asked without paying for the work twice.
+/// True if another provider can be tried without being billed twice.
 fn never_began(error: &EngineError) -> bool {
     matches!(
         error,

@@ -10,12 +10,12 @@ use super::{
 };
 use crate::transport::{Endpoint, bad_answer};
 
-/// What the models that it runs are trained at.
+/// The frame rate that the supported models are trained for.
 const FRAMES_PER_SECOND: u64 = 16;
-/// Their numbers of frames are a multiple of this, and one.
+/// Models require a multiple of this number of frames, plus one.
 const FRAME_STEP: u64 = 4;
 
-/// One server, which has one model.
+/// One server with one model.
 pub(crate) struct SdCppVideos {
     pub(crate) submit: Endpoint,
     pub(crate) jobs: Endpoint,

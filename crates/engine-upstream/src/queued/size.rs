@@ -1,14 +1,14 @@
-//! From a resolution and an aspect ratio to pixels.
+//! Converts a resolution and an aspect ratio to pixels.
 
-/// Most encoders want a multiple of this.
+/// Most encoders require a multiple of this.
 const STEP: u64 = 16;
 
-/// Width and height. The lines of a resolution are those of the short side.
+/// Width and height. The number in a resolution such as `720p` is the length of the short side.
 pub(super) fn pixels(resolution: Option<&str>, aspect_ratio: Option<&str>) -> Option<(u64, u64)> {
     pixels_in_steps(resolution, aspect_ratio, STEP)
 }
 
-/// The same for an encoder that wants multiples of another number.
+/// As [`pixels`], for an encoder that requires multiples of another number.
 pub(super) fn pixels_in_steps(
     resolution: Option<&str>,
     aspect_ratio: Option<&str>,

@@ -1,4 +1,4 @@
-//! Events come out the same however the bytes were cut, and nothing grows without bound.
+//! Tests that chunk boundaries do not change the events, and that buffers stay bounded.
 
 use proptest::prelude::*;
 

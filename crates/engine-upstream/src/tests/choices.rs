@@ -1,4 +1,4 @@
-//! Several choices from servers that give one at a time.
+//! Tests several choices from servers that return one at a time.
 
 use std::sync::Arc;
 

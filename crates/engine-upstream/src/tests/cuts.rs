@@ -1,4 +1,4 @@
-//! Streams cut at every byte: in two pieces they read the same, and cut short they are an error.
+//! Streams split at every byte decode the same; streams truncated at any byte are an error.
 
 use engine::{ChatEvent, FinishReason};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::stub::{Stub, StubAction, json as answer};
 
-/// A server that gives each number text its own value, in reverse order.
+/// A server that returns each numeric text's value as its vector, in reverse order.
 fn server(usage: Value) -> Stub {
     Stub::start(move |request| {
         let body: Value = serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();

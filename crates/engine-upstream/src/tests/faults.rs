@@ -1,4 +1,4 @@
-//! Engines over a real socket: what goes right, and each way of going wrong.
+//! Engines over a real socket: success, and each kind of failure.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,7 +160,7 @@ async fn a_reset_in_the_middle_is_an_error() {
     let stub = Stub::start(move |_| vec![StubAction::Say(said.clone()), StubAction::Reset]);
     let chat = stub.upstream().chat("m", 100).unwrap();
     let told = read(chat.stream(Arc::new(requests::user("Hello"))).await).await;
-    // A reset may overtake what was said before it.
+    // A reset may overtake data sent before it.
     let is_error = told.contains("the engine gave a bad answer: ");
     assert!(is_error, "{told}");
 }
@@ -304,7 +304,7 @@ async fn a_whole_answer_that_never_comes_times_out() {
     assert_eq!(error.to_string(), "the engine timed out before its answer");
 }
 
-/// What the stub sees next, while the connection's own task may run.
+/// The next event of the stub, without blocking the connection's task.
 async fn next_seen(stub: Stub) -> (Stub, Seen) {
     let seen = tokio::task::spawn_blocking(move || {
         let seen = stub.next_seen();

@@ -1,10 +1,10 @@
-//! Golden files, one folder per direction. `UPDATE_EXPECT=1` writes what came out.
+//! Golden files, one folder per direction. `UPDATE_EXPECT=1` rewrites them.
 //!
-//! - `golden/request/<chat>.<provider>.json`: our chat as each provider is sent it.
-//! - `golden/answer/<provider>-<case>.json` → `.txt`: a provider's whole answer as we read it.
-//! - `golden/stream/<provider>-<case>.sse` → `.txt`: a provider's stream as our events.
-//! - `golden/speech/<case>.<dialect>.json`: our wish for speech as each dialect is sent it.
-//! - `golden/transcription/<provider>-<case>.json` → `.txt`: a provider's transcript as we read it.
+//! - `golden/request/<chat>.<provider>.json`: the encoded request for each provider.
+//! - `golden/answer/<provider>-<case>.json` → `.txt`: a provider's complete answer, decoded.
+//! - `golden/stream/<provider>-<case>.sse` → `.txt`: a provider's stream, decoded to events.
+//! - `golden/speech/<case>.<dialect>.json`: the encoded speech request for each dialect.
+//! - `golden/transcription/<provider>-<case>.json` → `.txt`: a provider's transcript, decoded.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -53,7 +53,7 @@ fn every_stream_is_read() {
     }
 }
 
-/// Reads a provider's stream that arrives in these pieces.
+/// Decodes a provider's stream that arrives in these chunks.
 pub(super) fn decode_as(
     path: &Path,
     pieces: &[&[u8]],
@@ -65,7 +65,7 @@ pub(super) fn decode_as(
     decode(ChunkDecoder::new(if has_two { 2 } else { 1 }), pieces)
 }
 
-/// Every recorded stream with its bytes.
+/// All recorded streams and their bytes.
 pub(super) fn streams() -> Vec<(PathBuf, Vec<u8>)> {
     files("stream", "sse").into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }

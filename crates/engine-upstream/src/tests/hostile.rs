@@ -1,4 +1,4 @@
-//! Bytes that no server should send: nothing panics, and nothing passes for a whole answer.
+//! Invalid bytes from a server: nothing panics, and no incomplete answer is accepted as complete.
 
 use engine::ChatEvent;
 use proptest::prelude::*;

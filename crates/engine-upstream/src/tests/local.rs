@@ -1,4 +1,4 @@
-//! An engine of this machine, over its socket.
+//! Tests the local engine over its Unix socket.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
@@ -53,7 +53,7 @@ async fn an_engine_that_is_down_is_unreachable() {
     assert!(matches!(error, EngineError::Unreachable { .. }), "{error}");
 }
 
-/// Answers each connection in turn, and tells the first line of what it was asked.
+/// Answers each connection in turn, and returns the first line of each request.
 fn serve(
     socket: &std::path::Path,
     answers: Vec<Vec<StubAction>>,

@@ -1,4 +1,4 @@
-//! Pictures of every protocol: what goes out, what comes back, and what is stopped.
+//! Images of every protocol: requests, responses and cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -148,7 +148,7 @@ fn answers_that_are_no_pictures_are_failures() {
     assert!(openai(flagged).contains("bad answer"), "{}", openai(flagged));
     let job = |body: &str| told(sdcpp::read(body.as_bytes()));
     assert_eq!(job(r#"{"id":"1","status":"queued"}"#), "None");
-    // The engine's own words may repeat the prompt, and stay out of the log.
+    // The engine's message may repeat the prompt, and is not logged.
     assert_eq!(
         job(r#"{"id":"1","status":"failed","error":{"message":"no memory"}}"#),
         "error: the engine gave a bad answer: status 500"
@@ -175,7 +175,7 @@ fn answers_that_are_no_pictures_are_failures() {
     assert!(told(fal::is_done(br#"{"status":"LOST"}"#)).contains("LOST"));
 }
 
-/// A server that answers by path; what it has no answer for it answers with 404.
+/// A server with responses by path, and 404 for all others.
 fn server(answers: impl Fn(&str, usize) -> Option<Value> + Send + Sync + 'static) -> Stub {
     let count = AtomicUsize::new(0);
     Stub::start(move |request| {
@@ -203,7 +203,7 @@ fn engine(stub: &Stub, protocol: Protocol, workflow: Option<&Workflow>) -> Arc<d
     stub.upstream_with(protocol, patient()).images("owner/model", workflow).unwrap()
 }
 
-/// The request lines that a server saw, and nothing else.
+/// The first lines of the requests that a server received.
 fn lines(stub: &Stub, count: usize) -> Vec<String> {
     let line = |seen| match seen {
         Seen::Request(text) => text.lines().next().unwrap_or_default().to_owned(),

@@ -1,7 +1,7 @@
-//! Music and videos: what each provider is sent, and its whole conversation over a socket.
+//! Music and videos: encoded requests, and complete exchanges over a socket.
 //!
-//! - `golden/queued/<request>.<provider>.json`: our request as each provider is sent it.
-//! - `golden/queued/<provider>-<case>.json` → `.txt`: a provider's word about a job as we read it.
+//! - `golden/queued/<request>.<provider>.json`: the encoded request for each provider.
+//! - `golden/queued/<provider>-<case>.json` → `.txt`: a provider's job status, decoded.
 
 use std::fs;
 use std::path::Path;
@@ -204,7 +204,7 @@ async fn a_video_is_handed_in_asked_about_and_fetched_from_an_openai_server() {
     assert!(matches!(engine.look(&elsewhere).await, Err(EngineError::Unreachable { .. })));
 }
 
-/// A server of fal's that has made something, or did not want to.
+/// A fal server whose job has ended with this result.
 fn fal_server(result: fn(&str) -> Vec<StubAction>) -> Stub {
     Stub::start(move |request| {
         let line = request.lines().next().unwrap_or_default().to_owned();

@@ -1,7 +1,6 @@
-//! Music and videos of ComfyUI: whole conversations with a server, from the workflow file to the
-//! file that was made.
+//! Music and videos of ComfyUI: complete exchanges with a server, from the workflow to the result.
 //!
-//! - `golden/queued/workflow.<name>.json` → `<request>.comfyui.json`: a workflow as it is handed in.
+//! - `golden/queued/workflow.<name>.json` → `<request>.comfyui.json`: a workflow as submitted.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +63,7 @@ fn next_request(stub: &Stub) -> String {
     }
 }
 
-/// The body of what was handed in last.
+/// Compares the body of the last submission with a golden file.
 #[track_caller]
 fn check_handed_in(stub: &Stub, name: &str) {
     let request = loop {

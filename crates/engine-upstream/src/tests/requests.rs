@@ -1,4 +1,4 @@
-//! Chats that between them use everything a chat can ask.
+//! Chat requests that together use every field.
 
 use engine::{
     AssistantTurn, CacheControl, ChatRequest, Content, Effort, Logprobs, Message, Part, PartKind,
@@ -78,7 +78,7 @@ fn vision() -> ChatRequest {
     ChatRequest { messages, ..ChatRequest::default() }
 }
 
-/// A turn with two calls, their two results, and a user who goes on.
+/// A turn with two calls, their two results, and a further user message.
 fn tools() -> ChatRequest {
     let call = |id: &str, arguments: &str| ToolCall {
         id: id.to_owned(),
@@ -148,7 +148,7 @@ fn thinking_without_room() -> ChatRequest {
     ChatRequest { reasoning, completion_tokens_max: Some(1024), ..user("Why?") }
 }
 
-/// What a model thought before, of which only signed and encrypted thoughts can be returned.
+/// Reasoning of an earlier answer, of which only signed and encrypted entries can be returned.
 fn thoughts_returned() -> ChatRequest {
     let details = raw(json!([
         {"type": "reasoning.text", "text": "Hm.", "signature": "c2ln", "index": 0},

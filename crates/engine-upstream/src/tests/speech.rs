@@ -1,4 +1,4 @@
-//! Speech over a real socket: asked for in each dialect, passed on as it comes, never cut quietly.
+//! Speech over a real socket: requests in each dialect, streaming, and errors for truncated audio.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ fn every_wish_is_written_as_each_provider_reads_it() {
     }
 }
 
-/// What came, and how it ended.
+/// The received bytes and the end of the stream.
 async fn hear(stub: &Stub, timeouts: Timeouts) -> (Vec<u8>, Result<(), EngineError>) {
     let upstream = stub.upstream_with(Protocol::OpenAi(Quirks::OPENAI), timeouts);
     let mut sound = match upstream.speech("m").unwrap().speak(Arc::new(plain())).await {
@@ -69,7 +69,7 @@ async fn hear(stub: &Stub, timeouts: Timeouts) -> (Vec<u8>, Result<(), EngineErr
     (heard, Ok(()))
 }
 
-/// The beginning of an answer in HTTP chunks, and some of those.
+/// The start of a chunked HTTP response with some chunks.
 fn chunks(content_type: &str, pieces: &[&str]) -> Vec<u8> {
     let mut text = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -1,4 +1,4 @@
-//! An upstream on a real socket that says exactly what a test tells it to, and when.
+//! An upstream on a real socket that follows a test's script.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use crate::{Concurrency, Protocol, Quirks, Timeouts, Upstream, UpstreamSettings};
 
-/// No test waits this long unless it is about to fail.
+/// Only failing tests wait this long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the stub does on a connection once it has read the request.
+/// An action of the stub after it has read the request.
 #[derive(Clone)]
 pub(super) enum StubAction {
     Say(Vec<u8>),
-    /// Says nothing until the client goes away.
+    /// Sends nothing until the client disconnects.
     AwaitClose,
     /// Ends the connection with a reset.
     Reset,
@@ -27,7 +27,7 @@ pub(super) enum StubAction {
 
 type Script = dyn Fn(&str) -> Vec<StubAction> + Send + Sync;
 
-/// What the stub saw.
+/// An event that the stub recorded.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     Request(String),
@@ -42,7 +42,7 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// Answers every request with what `script` makes of its text.
+    /// Answers every request with the actions that `script` returns for its text.
     pub(super) fn start(script: impl Fn(&str) -> Vec<StubAction> + Send + Sync + 'static) -> Stub {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -102,12 +102,12 @@ pub(super) fn settings(base_url: &str, protocol: Protocol) -> UpstreamSettings {
     }
 }
 
-/// Longer than any test, so that only the timeout under test can run out.
+/// Longer than any test, so that only the timeout under test can expire.
 pub(super) fn patient() -> Timeouts {
     Timeouts { connect: PATIENCE, answer: PATIENCE, first_event: PATIENCE, next_event: PATIENCE }
 }
 
-/// An answer whose end is told by its length.
+/// A response with a content length.
 pub(super) fn json(status: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
@@ -117,7 +117,7 @@ pub(super) fn json(status: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A stream whose end is the end of the connection, so that a cut looks like an end.
+/// A stream that ends with the connection, so that a truncation looks like a normal end.
 pub(super) fn sse(events: &[&str]) -> Vec<u8> {
     let mut text = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".to_owned();
     for event in events {
@@ -126,7 +126,7 @@ pub(super) fn sse(events: &[&str]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A stream in HTTP chunks, whose missing end a client can see.
+/// A chunked stream, whose truncation a client can detect.
 pub(super) fn chunked_sse(events: &[&str]) -> Vec<u8> {
     let mut text = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
                     transfer-encoding: chunked\r\n\r\n"
@@ -142,7 +142,7 @@ fn serve(mut stream: TcpStream, script: &Script, seen: &Sender<Seen>) {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let Some(request) = read_request(&mut stream) else { return };
     let steps = script(&request);
-    // A test that has what it wanted may be gone by now, and its channel with it.
+    // The test, and its channel with it, may already have ended.
     let _ = seen.send(Seen::Request(request));
     for step in steps {
         match step {
@@ -164,7 +164,7 @@ fn serve(mut stream: TcpStream, script: &Script, seen: &Sender<Seen>) {
     }
 }
 
-/// The whole request as text; nothing if the client goes away before its end.
+/// The complete request as text; `None` if the client disconnects early.
 fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];

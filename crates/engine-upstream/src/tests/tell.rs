@@ -1,4 +1,4 @@
-//! Events and answers as short lines, for comparing and for reading.
+//! Formats events and answers as short lines, for comparison.
 
 use engine::{ChatAnswer, ChatChunk, ChatEvent, Choice, ChoiceDelta, EngineError, Usage};
 
@@ -11,7 +11,7 @@ pub(super) fn events(events: &[ChatEvent], outcome: &Result<(), EngineError>) ->
     lines.join("\n") + "\n"
 }
 
-/// With the words for the caller, which the error itself does not tell.
+/// Adds the message for the caller, which `Display` leaves out.
 pub(super) fn error(error: &EngineError) -> String {
     match error {
         EngineError::Rejected { message }

@@ -1,4 +1,5 @@
-//! Plain texts over a real socket: written, read whole and as a stream, and cut at every byte.
+//! Text completions over a real socket: encoded, decoded whole and streamed, and truncated at every
+//! byte.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ fn request() -> Arc<ChatRequest> {
     })
 }
 
-/// Two choices for each of the texts.
+/// Two choices for each text.
 fn several(texts: Vec<PromptText>) -> Arc<ChatRequest> {
     let messages = vec![Message::Prompt(Prompt { texts, suffix: None })];
     Arc::new(ChatRequest { messages, choices: Some(2), ..ChatRequest::default() })
@@ -42,7 +43,7 @@ const EVENTS: [&str; 4] = [
     "[DONE]",
 ];
 
-/// The text and how it ended, or the failure that ended it.
+/// The text and its finish reason, or the error that ended it.
 async fn stream(stub: &Stub) -> Result<(String, Option<FinishReason>), EngineError> {
     let mut stream = stub.upstream().chat("m", 16).unwrap().stream(request()).await?;
     let (mut text, mut finish) = (String::new(), None);

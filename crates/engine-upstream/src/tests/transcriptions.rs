@@ -1,4 +1,4 @@
-//! Transcriptions: the form that goes out, and every shape of transcript that comes back.
+//! Transcriptions: the request form, and every format of transcript.
 
 use std::fmt::Write as _;
 use std::fs;

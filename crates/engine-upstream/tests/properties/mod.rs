@@ -1,5 +1,5 @@
-//! What must hold whatever a provider streams and whatever stands in a workflow. The fuzz targets and
-//! the test of their seeds share it.
+//! Properties that hold for any stream of a provider and any workflow file. Shared by the fuzz
+//! targets and the test of their seeds.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::{Builder, Runtime};
 
-/// Nothing waits for anything here but the other side.
+/// Generous: only the other side is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
-/// The events of a provider. The first byte picks the protocol, the next two say where they are torn
-/// apart, which makes no difference. Tells whether they are an answer.
+/// A provider's stream. The first byte selects the protocol, the next two the chunk boundary, which
+/// must make no difference. Returns true if the stream is a complete answer.
 pub(crate) fn event_stream(bytes: &[u8]) -> bool {
     let Some((head, events)) = bytes.split_first_chunk::<3>() else { return false };
     let protocol = match head[0] % 3 {
@@ -39,8 +39,8 @@ pub(crate) fn event_stream(bytes: &[u8]) -> bool {
     whole.last().is_some_and(|last| !last.starts_with("Err"))
 }
 
-/// A workflow file of an operator's, and what a caller writes, with a byte between them that neither
-/// has. Tells whether it is a workflow.
+/// A workflow file and a prompt, separated by the byte 0xff, which occurs in neither. Returns true
+/// if the workflow is valid.
 pub(crate) fn workflow(bytes: &[u8]) -> bool {
     let (file, prompt) = match bytes.iter().position(|byte| *byte == 0xff) {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),
@@ -59,7 +59,7 @@ pub(crate) fn workflow(bytes: &[u8]) -> bool {
     true
 }
 
-/// What was no slot is as it was, and a prompt stands where its slot stood and nowhere else.
+/// Asserts that only slots changed, and that the prompt is only where its slot was.
 fn check_filled(graph: &Value, filled: &Value, prompt: &str) {
     match (graph, filled) {
         (Value::Object(before), Value::Object(after)) => {
@@ -78,14 +78,14 @@ fn check_filled(graph: &Value, filled: &Value, prompt: &str) {
     }
 }
 
-/// A provider that says what it is told, once for each connection.
+/// A provider that sends given bytes, once per connection.
 struct Desk {
     runtime: Runtime,
     listener: UnixListener,
     socket: PathBuf,
 }
 
-/// Of this process, so that each has a socket of its own.
+/// Counter that gives each instance its own socket.
 static DESKS: AtomicU64 = AtomicU64::new(0);
 
 impl Drop for Desk {
@@ -121,7 +121,7 @@ impl Desk {
     }
 }
 
-/// The client may leave in the middle.
+/// The client may disconnect early.
 async fn say(mut stream: UnixStream, pieces: &[&[u8]]) {
     let mut request = [0; 4096];
     let _ = stream.read(&mut request).await;
@@ -135,7 +135,7 @@ async fn say(mut stream: UnixStream, pieces: &[&[u8]]) {
     }
 }
 
-/// Every event, and the fault at the end if there is one.
+/// All events, and the error at the end if there is one.
 async fn ask(socket: &Path, protocol: Protocol) -> Vec<String> {
     let readiness = Arc::new(|_: &str| Ok(()));
     let settings = UpstreamSettings {

@@ -1,10 +1,10 @@
-//! How the estimate behaves, and how near it is to counts taken from a real vocabulary.
+//! Tests of the estimate, also against counts taken from real vocabularies.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// `exact` is the mean of what the o200k and cl100k vocabularies make of the text.
+/// `exact` is the mean token count of the text in the o200k and cl100k vocabularies.
 #[track_caller]
 fn check(text: &str, exact: u64) {
     let estimate = text_tokens(text);
@@ -57,7 +57,7 @@ proptest! {
         prop_assert_eq!(meter.tokens(), text_tokens(&pieces.concat()));
     }
 
-    /// The rule, one character after the other.
+    /// Reference: the rule applied character by character.
     #[test]
     fn ascii_counts_as_any_text_does(text in "[ -~\\n]{0,60}") {
         let mut meter = TokenMeter::default();

@@ -1,4 +1,4 @@
-//! Which reports are believed, and what becomes of details that cannot be true.
+//! Tests for accepted and rejected reports and for inconsistent details.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! AAC-LC through the FDK encoder, as ADTS frames.
+//! AAC-LC by the FDK encoder, in ADTS frames.
 
 use fdk_aac::enc::{AudioObjectType, BitRate, ChannelMode, Encoder, EncoderParams, Transport};
 
@@ -11,7 +11,7 @@ const BITRATE: BitRate = BitRate::Cbr(64_000);
 const FRAME_SAMPLES: usize = 1_024;
 /// The largest ADTS frame: its length has 13 bits.
 const FRAME_BYTES_MAX: usize = 8_192;
-/// The encoder looks ahead by fewer frames than this, so that much silence pushes the end out.
+/// The encoder's lookahead is shorter than this, so this much silence flushes the end.
 const LOOKAHEAD_FRAMES: usize = 2;
 
 pub(super) struct Aac {
@@ -46,7 +46,7 @@ impl Aac {
         self.encode()
     }
 
-    /// Encodes whole frames and leaves the rest waiting.
+    /// Encodes complete frames and keeps the rest.
     fn encode(&mut self) -> Result<Vec<u8>, EncodeError> {
         let mut bytes = Vec::new();
         let mut frame_bytes = [0; FRAME_BYTES_MAX];

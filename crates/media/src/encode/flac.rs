@@ -1,4 +1,4 @@
-//! FLAC with 16-bit samples: our header, and frames from flacenc.
+//! 16-bit FLAC: our own header, and frames by flacenc.
 
 use flacenc::bitsink::ByteSink;
 use flacenc::component::{BitRepr, StreamInfo};
@@ -10,10 +10,10 @@ use super::{Channels, EncodeError, pcm};
 
 const FORMAT: &str = "flac";
 const BLOCK_SAMPLES: usize = 4_096;
-/// flacenc takes no shorter block, so a shorter end is filled with silence.
+/// flacenc's minimum block length; a shorter end is padded with silence.
 const BLOCK_SAMPLES_MIN: usize = 64;
 const SAMPLE_BITS: usize = 16;
-/// What flacenc and the subset of FLAC that can be streamed allow.
+/// The limit of flacenc and of FLAC's streamable subset.
 const SAMPLE_RATE_MAX: u32 = 96_000;
 
 pub(super) struct Flac {
@@ -26,7 +26,7 @@ pub(super) struct Flac {
 }
 
 impl Flac {
-    /// `samples` counts those of one channel.
+    /// `samples` counts one channel.
     pub(super) fn new(
         sample_rate: u32,
         samples: Option<u64>,
@@ -79,21 +79,21 @@ impl Flac {
     }
 }
 
-/// How many samples a file holds once a last block that is too short has been filled up.
+/// Total samples after padding of a short last block.
 fn padded(samples: u64) -> u64 {
     let last = samples % BLOCK_SAMPLES as u64;
     if last == 0 { samples } else { samples - last + last.max(BLOCK_SAMPLES_MIN as u64) }
 }
 
-/// The mark and the STREAMINFO block (RFC 9639, section 8.2); zero stands for what is not known:
-/// the sizes of frames, the number of samples of a sound under way, the checksum.
+/// The signature and the STREAMINFO block (RFC 9639, section 8.2). Unknown values are zero: frame
+/// sizes, the checksum, and the sample count of a streamed file.
 fn header(sample_rate: u32, samples: u64, channels: Channels) -> Vec<u8> {
     const LAST_BLOCK_STREAMINFO: u8 = 0x80;
     const STREAMINFO_BYTES: u8 = 34;
     const CHECKSUM_BYTES: usize = 16;
     const SAMPLES_BITS: u32 = 36;
     let block = (BLOCK_SAMPLES as u16).to_be_bytes();
-    // Twenty bits of rate, three of channels less one, five of bits less one, the samples.
+    // 20 bits rate, 3 bits channels minus one, 5 bits sample size minus one, 36 bits sample count.
     let packed = (u64::from(sample_rate) << 44)
         | ((u64::from(channels.count()) - 1) << 41)
         | ((SAMPLE_BITS as u64 - 1) << SAMPLES_BITS)

@@ -1,4 +1,4 @@
-//! MP3 through LAME, at a constant bitrate, so that no header has to be corrected at the end.
+//! MP3 by LAME, at a constant bit rate, so that no header has to be corrected at the end.
 
 use mp3lame_encoder::{
     Bitrate, Builder, Encoder, FlushGap, InterleavedPcm, Mode, MonoPcm, Quality,
@@ -7,13 +7,13 @@ use mp3lame_encoder::{
 use super::{Channels, EncodeError};
 
 const FORMAT: &str = "mp3";
-/// MPEG-1 and MPEG-2; lower rates would need MPEG-2.5, which not every player knows.
+/// Rates of MPEG-1 and MPEG-2; lower ones would need MPEG-2.5, which not every player supports.
 const SAMPLE_RATES: [u32; 6] = [16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
-/// Transparent for one voice, and allowed at every rate above.
+/// Transparent for speech, and allowed at every rate above.
 const BITRATE: Bitrate = Bitrate::Kbps96;
-/// The same for music in two channels.
+/// Bit rate for stereo music.
 const STEREO_BITRATE: Bitrate = Bitrate::Kbps192;
-/// What LAME asks for when it gives out its last frames.
+/// Buffer size that LAME requires to flush its last frames.
 const FLUSH_BYTES: usize = 7_200;
 
 pub(super) struct Mp3 {
@@ -60,7 +60,7 @@ impl Mp3 {
     }
 }
 
-/// LAME clips by itself, but asserts on what is no number.
+/// LAME clips itself, but asserts on non-finite samples.
 fn sane(sample: f32) -> f32 {
     if sample.is_finite() { sample.clamp(-1.0, 1.0) } else { 0.0 }
 }

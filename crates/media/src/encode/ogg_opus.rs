@@ -1,4 +1,4 @@
-//! Opus in Ogg (RFC 7845), in packets of 20 milliseconds, with a page for each push.
+//! Opus in Ogg (RFC 7845), in packets of 20 ms; the packets of each push end a page.
 
 use ogg::writing::{PacketWriteEndInfo, PacketWriter};
 use opus::{Application, Bitrate, Channels, Encoder};
@@ -7,15 +7,15 @@ use super::EncodeError;
 
 const FORMAT: &str = "opus";
 const SAMPLE_RATES: [u32; 5] = [8_000, 12_000, 16_000, 24_000, 48_000];
-/// Times in Ogg count samples at this rate, whatever the sound has.
+/// Ogg positions count samples at this rate.
 const GRANULE_RATE: u32 = 48_000;
 const PACKETS_PER_S: u32 = 50;
 const BITRATE: Bitrate = Bitrate::Bits(48_000);
-/// The most that the library says a packet can need.
+/// The library's maximum packet size.
 const PACKET_BYTES_MAX: usize = 4_000;
-/// Any number does for a file with one stream.
+/// Any number works for a file with one stream.
 const SERIAL: u32 = 1;
-/// A page ends at least this often, so that a player never waits long.
+/// Maximum packets per page, so that players start early.
 const PAGE_PACKETS_MAX: u32 = PACKETS_PER_S;
 
 pub(super) struct OggOpus {
@@ -26,7 +26,7 @@ pub(super) struct OggOpus {
     waiting: Vec<f32>,
     samples: u64,
     packets: u64,
-    /// The newest packet waits here: only the next call knows whether it is the last.
+    /// The newest packet is held back: only the next call shows if it is the last.
     held: Option<Vec<u8>>,
     page_packets: u32,
 }
@@ -66,7 +66,7 @@ impl OggOpus {
     pub(super) fn finish(mut self) -> Result<Vec<u8>, EncodeError> {
         let scale = u64::from(GRANULE_RATE / self.sample_rate);
         let end = self.pre_skip + self.samples * scale;
-        // Silence pushes out what the encoder still looks ahead at.
+        // Silence flushes the encoder's lookahead.
         let packet = self.packet_samples() as u64;
         let packets = (self.samples + self.pre_skip / scale).div_ceil(packet).max(1);
         let missing = packets * packet - self.packets * packet;
@@ -78,7 +78,7 @@ impl OggOpus {
         Ok(std::mem::take(self.pages.inner_mut()))
     }
 
-    /// Encodes whole packets and leaves the rest waiting.
+    /// Encodes complete packets and keeps the rest.
     fn encode(&mut self) -> Result<(), EncodeError> {
         let packet = self.packet_samples();
         let whole = self.waiting.len() / packet * packet;
@@ -130,7 +130,7 @@ fn opus_head(pre_skip: u64, sample_rate: u32) -> Vec<u8> {
     head.extend_from_slice(&[VERSION, CHANNELS]);
     head.extend_from_slice(&(pre_skip as u16).to_le_bytes());
     head.extend_from_slice(&sample_rate.to_le_bytes());
-    // No gain, and the one mapping of channels that one channel can have.
+    // No gain, and channel mapping family 0.
     head.extend_from_slice(&[0, 0, 0]);
     head
 }

@@ -1,4 +1,4 @@
-//! Samples as signed 16-bit integers, little end first.
+//! Converts samples to signed 16-bit little-endian integers.
 
 pub(super) fn append(samples: &[f32], bytes: &mut Vec<u8>) {
     bytes.reserve(samples.len() * 2);
@@ -7,7 +7,7 @@ pub(super) fn append(samples: &[f32], bytes: &mut Vec<u8>) {
     }
 }
 
-/// The nearest 16-bit integer; what is no number is silence.
+/// The nearest 16-bit integer; NaN becomes silence.
 pub(super) fn integer(sample: f32) -> i16 {
     (sample.clamp(-1.0, 1.0) * f32::from(i16::MAX)).round() as i16
 }

@@ -2,12 +2,12 @@
 
 use super::Channels;
 
-/// What stands for a length that is not known when the header is written.
+/// Length written when the total is not known yet.
 const UNKNOWN_BYTES: u32 = u32::MAX;
-/// The bytes between the length of the file and that of the samples.
+/// Bytes between the file length and the data length.
 const HEADER_BYTES: u32 = 36;
 
-/// `samples` counts those of one channel.
+/// `samples` counts one channel.
 pub(super) fn header(sample_rate: u32, samples: Option<u64>, channels: Channels) -> Vec<u8> {
     const PCM: u16 = 1;
     const ONE_SAMPLE_BYTES: u16 = 2;

@@ -1,4 +1,4 @@
-//! Each kind of file becomes the same sound.
+//! Every format decodes to the same audio.
 
 use super::{LIMITS, SAMPLES, WAV, decode, level, likeness};
 use crate::{Decoder, Format, Limits, SoundError, encode};
@@ -80,7 +80,7 @@ fn limits_are_kept() {
 #[test]
 fn numbers_that_are_none_are_silence() {
     let mut file = encode(Format::Wav, RATE, &[0.5; 64]).unwrap();
-    // The same header for 32-bit floats, and samples that are not a number.
+    // The same header for 32-bit floats, and NaN samples.
     file.truncate(44);
     file[20] = 3;
     file[32] = 4;

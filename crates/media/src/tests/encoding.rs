@@ -1,4 +1,4 @@
-//! What is encoded, in pieces or whole, decodes to the same sound.
+//! Encoded audio, incremental or whole, decodes to the same signal.
 
 use super::{WAV, decode, level, likeness};
 use crate::{EncodeError, Encoder, Format, encode};

@@ -1,4 +1,4 @@
-//! Files that are cut, flipped, shuffled or invented: an answer, and never much memory.
+//! Truncated, flipped, shuffled and random files: a result without excessive memory.
 
 use std::alloc::System;
 
@@ -8,14 +8,14 @@ use proptest::prelude::*;
 use super::{LIMITS, SAMPLES, decode};
 use crate::{Decoder, SoundError};
 
-/// Stops an allocation beyond this instead of the machine; nothing here needs a tenth of it.
+/// Aborts larger allocations to protect the machine; nothing here needs a tenth of it.
 const MEMORY_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, MEMORY_BYTES_MAX);
 
-/// AAC, Ogg and WebM are packets one after the other, and half of them is a shorter sound. So is
-/// MP3, but the sample has a first frame that tells how many there are.
+/// AAC, Ogg and WebM are sequences of packets, so half a file is shorter audio. MP3 is too, but the
+/// sample has a first frame with the frame count.
 #[test]
 fn half_a_file_is_an_error_or_half_the_sound() {
     for (name, file) in SAMPLES {
@@ -45,7 +45,7 @@ fn a_wav_file_with_more_channels_than_can_be_is_refused() {
     let mut wild = wav.to_vec();
     wild[22..24].fill(0xff);
     assert_eq!(decode(&wild, 16_000), Err(many.clone()));
-    // A second format, after one that is right.
+    // A second format chunk after a valid one.
     let twice = [&wav[..36], &wild[12..]].concat();
     assert_eq!(decode(&twice, 16_000), Err(many));
 }

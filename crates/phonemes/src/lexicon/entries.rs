@@ -1,4 +1,4 @@
-//! A dictionary in memory: one text with all words and phonemes, and where each of them stands.
+//! A dictionary in memory: one buffer with all words and phonemes, and their offsets.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,16 +8,16 @@ use serde::de::{MapAccess, Visitor};
 
 use crate::packed::{self, Error};
 
-/// About ninety thousand words. A string for each would take three times the memory.
+/// About 90,000 words. Separate strings would take three times the memory.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     text: String,
-    /// In the order of their words.
+    /// Sorted by word.
     plain: Vec<WordSpan>,
     by_tag: HashMap<Box<str>, Variants>,
 }
 
-/// How a word is pronounced.
+/// The pronunciation of a word.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entry<'a> {
     Plain(&'a str),
@@ -27,7 +27,7 @@ pub(super) enum Entry<'a> {
 
 type Variants = Vec<(Box<str>, Option<Box<str>>)>;
 
-/// A word, and right after it its phonemes.
+/// A word, directly followed by its phonemes.
 #[derive(Debug)]
 struct WordSpan {
     start: u32,
@@ -45,8 +45,8 @@ impl Entries {
         Ok(entries)
     }
 
-    /// A word also answers to its form with another first letter, unless that form has an entry
-    /// of its own.
+    /// Finds a word, also with its first letter in the other case, unless that form has its own
+    /// entry.
     pub(super) fn find(&self, word: &str) -> Option<Entry<'_>> {
         if let Some(entry) = self.exact(word) {
             return Some(entry);

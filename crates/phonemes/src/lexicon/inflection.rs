@@ -1,5 +1,4 @@
-//! Words that are not in the dictionary themselves, but whose stem is: plurals, past tenses and
-//! participles.
+//! Inflected words whose stem is in the dictionary: plurals, past tenses and participles.
 
 use super::{Accent, Asked, Lexicon};
 use crate::stress::Stress;
@@ -88,7 +87,7 @@ impl Lexicon {
     fn sound_of_ing(&self, stem: &str) -> Option<String> {
         let mut backwards = stem.chars().rev();
         match (self.accent, backwards.next()?) {
-            // A silent r would be heard again, and the dictionary does not say which they are.
+            // A silent r would become audible, and the dictionary does not mark silent ones.
             (Accent::British, 'ə' | 'ː') => None,
             (Accent::American, 't') if backwards.next().is_some_and(is_flapping) => {
                 Some(format!("{}ɾɪŋ", stem.strip_suffix('t')?))
@@ -98,12 +97,12 @@ impl Lexicon {
     }
 }
 
-/// After these an American t between vowels becomes a flap: wait, waiting.
+/// After these, an American t between vowels becomes a flap: wait, waiting.
 fn is_flapping(phoneme: char) -> bool {
     "AIOWYiuæɑəɛɪɹʊʌ".contains(phoneme)
 }
 
-/// The stem without its doubled consonant: runn, and panick.
+/// The stem without a doubled consonant: runn, and panick.
 fn undoubled(stem: &str) -> Option<&str> {
     let mut backwards = stem.chars().rev();
     let last = backwards.next()?;

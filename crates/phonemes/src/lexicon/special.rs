@@ -1,4 +1,4 @@
-//! Words whose sound depends on what they do in the sentence and on what follows them.
+//! Words whose pronunciation depends on their function and on the next sound.
 
 use super::{Entry, Lexicon};
 use crate::context::Following;
@@ -61,7 +61,7 @@ impl Lexicon {
         Some(phonemes.to_owned())
     }
 
-    /// "I used to run" and "I used it" are two words.
+    /// "I used to run" and "I used it" are pronounced differently.
     fn used(&self, habit: bool) -> Option<String> {
         let Some(Entry::ByTag(variants)) = self.checked.find("used") else { return None };
         let name = if habit { "VBD" } else { "DEFAULT" };
@@ -81,7 +81,7 @@ pub(super) fn sign(word: &str) -> Option<&'static str> {
     }
 }
 
-/// U.S., Ph.D., e.g.: groups of one or two letters with dots between them.
+/// True for U.S., Ph.D., e.g.: groups of one or two letters separated by dots.
 fn is_initials(word: &str) -> bool {
     let inner = word.trim_matches('.');
     let is_group = |it: &str| it.chars().count() < 3 && it.chars().all(char::is_alphabetic);

@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> String {
     });
     let text = rewrite(&text, &SHORT, |found| {
         let apart = !found.before.ends_with('.') && !found.precedes_word();
-        // The dot at the end of the line is the sentence's too.
+        // A dot at the end of the line also ends the sentence.
         let dot = if found.after.is_empty() { "." } else { "" };
         apart.then(|| format!("{}{dot}", long(&SHORT_FORMS, found.group(1))))
     });
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> String {
     rewrite(&text, &WITH, |found| Some(if found.has(1) { "without " } else { "with " }.to_owned()))
 }
 
-/// Whether a dot after this word is not the end of a sentence.
+/// True if a dot after this word does not end a sentence.
 pub(crate) fn is_title(word: &str) -> bool {
     TITLES.iter().any(|(short, _)| *short == word)
 }
@@ -52,7 +52,7 @@ fn long<'w>(table: &[(&'w str, &'w str)], short: &'w str) -> &'w str {
     table.iter().find(|it| it.0 == short).map_or(short, |it| it.1)
 }
 
-/// Read out before a name. The dictionary itself has those that stay.
+/// Expanded before a name. Unchanged ones are in the dictionary.
 const TITLES: [(&str, &str); 26] = [
     ("Mr", "Mr"),
     ("Mrs", "Mrs"),
@@ -82,7 +82,7 @@ const TITLES: [(&str, &str); 26] = [
     ("Msgr", "Monsignor"),
 ];
 
-/// Read out when a dot follows.
+/// Expanded if a dot follows.
 const SHORT_FORMS: [(&str, &str); 55] = [
     ("Mr", "Mr"),
     ("Mrs", "Mrs"),

@@ -1,4 +1,4 @@
-//! Addresses on the network: `example.com/a`, `me@example.org`.
+//! Internet addresses: `example.com/a`, `me@example.org`.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> String {
     });
     rewrite(text, &ADDRESS, |found| {
         let address = found.group(2);
-        // A dot at the end of a path ends the sentence.
+        // A dot at the end of an address ends the sentence.
         let named = address.trim_end_matches(['.', '/']);
         let dots = &address[named.len()..].replace('/', "");
         Some(format!("{}{dots}", spoken(named)))

@@ -46,7 +46,7 @@ fn seconds(second: &str) -> String {
     }
 }
 
-/// Dots make it be spelled.
+/// The dots cause the letters to be spelled.
 fn half(letter: &str, after: &str) -> String {
     let dot = if after.starts_with('.') { "" } else { "." };
     match letter {

@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> String {
     });
     rewrite(&text, &DAY_MONTH, |found| {
         let (written, name) = (found.group(2), full_name(found.group(2))?);
-        // The dot is the sentence's if the month is not short, or if nothing follows.
+        // The dot ends the sentence if the month is not abbreviated, or if nothing follows.
         let dot = if written == name || found.after.is_empty() { found.group(3) } else { "" };
         Some(format!("the {} of {name}{dot}", day(found.group(1))?))
     })
@@ -48,7 +48,7 @@ fn full(year: &str, month: &str, day: &str) -> Option<String> {
     Some(format!("{month} {}, {}", self::day(day)?, crate::number::year(year)))
 }
 
-/// The month stands first, as in the United States, unless it cannot be one.
+/// The month comes first, as in the United States, unless it is not a valid month.
 fn slashed(first: &str, second: &str, year: &str) -> Option<String> {
     let century = match year.parse::<u32>().ok()? {
         0..=30 if year.len() == 2 => "20",
@@ -64,7 +64,7 @@ fn day(digits: &str) -> Option<String> {
     (1..=31).contains(&number).then(|| ordinal(digits))
 }
 
-/// The name of a month that may be written short.
+/// The full name of a month that may be abbreviated.
 fn full_name(month: &str) -> Option<&'static str> {
     MONTHS.into_iter().find(|it| it.starts_with(month) || month == "Sept" && *it == "September")
 }

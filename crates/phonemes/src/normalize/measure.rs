@@ -6,14 +6,14 @@ use regex::Regex;
 
 use super::rewrite::{NUMBER, PatternMatch, pattern, rewrite};
 
-/// The number itself is left for the rule that reads numbers.
+/// The number itself is left to the numeral rule.
 pub(super) fn read(text: &str) -> String {
     static DEGREES: LazyLock<Regex> =
         LazyLock::new(|| pattern(&format!(r"(-?{NUMBER})\s?°\s?([CF]\b)?")));
     static PERCENT: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({NUMBER})\s?%")));
     static UNIT: LazyLock<Regex> = LazyLock::new(|| {
         let mut names: Vec<String> = UNITS.iter().map(|it| regex::escape(it.0)).collect();
-        // The longer first, or `m` would be found in `mph`.
+        // Longer ones first, or `m` would match in `mph`.
         names.sort_by_key(|it| std::cmp::Reverse(it.len()));
         pattern(&format!(r"(-?{NUMBER})\s?({})\b", names.join("|")))
     });
@@ -43,7 +43,7 @@ fn plural<'w>(number: &str, one: &'w str, many: &'w str) -> &'w str {
     if matches!(number, "1" | "-1" | "1.0") { one } else { many }
 }
 
-/// How a unit is written, and its name for one and for many.
+/// Symbol of a unit, with its singular and plural name.
 const UNITS: [(&str, &str, &str); 46] = [
     ("km", "kilometer", "kilometers"),
     ("cm", "centimeter", "centimeters"),

@@ -30,7 +30,7 @@ const SCALES: &str = "hundred|thousand|million|billion|trillion|[kKmMbB]";
 struct Unit {
     one: &'static str,
     many: &'static str,
-    /// Its hundredth part.
+    /// Name of the hundredth part, singular and plural.
     cent: Option<(&'static str, &'static str)>,
 }
 

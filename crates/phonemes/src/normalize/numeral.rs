@@ -1,5 +1,5 @@
 //! Numbers that no other rule has read: cardinals, ordinals, years, decimals, fractions, ranges,
-//! telephone numbers, and the numbers of roads, flights and models.
+//! telephone numbers, and numbers of roads, flights and models.
 
 use std::sync::LazyLock;
 
@@ -27,13 +27,13 @@ pub(super) fn read(text: &str) -> String {
     let text = rewrite(&text, &RANGE, |found| {
         apart(found).then(|| format!("{} to {}", found.group(1), found.group(2)))
     });
-    // Twice, as each match takes the digit that the next one would begin with.
+    // Twice, because a match consumes the digit with which the next one would begin.
     let text = SLASH.replace_all(&text, "$1 slash $2");
     let text = SLASH.replace_all(&text, "$1 slash $2");
     rewrite(&text, &NUMERAL, numeral)
 }
 
-/// Not inside of something longer, such as a serial number.
+/// True if not part of something longer, such as a serial number.
 fn apart(found: &PatternMatch<'_>) -> bool {
     !found.before.ends_with(['-', '.', '/', ',']) && !found.after.starts_with(['-', '/'])
 }
@@ -88,7 +88,7 @@ fn between_letters(found: &PatternMatch<'_>, whole: &str) -> bool {
     whole == "2" && found.before.ends_with(letter) && found.after.starts_with(letter)
 }
 
-/// One group of decimals belongs to a number; several are a version, or an address.
+/// One group of decimals belongs to a number; several are a version or an address.
 fn with_decimals(digits: &str, decimals: &str) -> String {
     let whole = if digits.is_empty() { String::new() } else { cardinal(digits) };
     let groups: Vec<&str> = decimals.split('.').skip(1).collect();

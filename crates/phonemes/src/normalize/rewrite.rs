@@ -1,8 +1,8 @@
-//! Replaces what a pattern finds, with a look at what stands before and after it.
+//! Replaces regex matches, with access to the text before and after.
 
 use regex::{Captures, Regex};
 
-/// What a pattern found, and its surroundings.
+/// A match and its context.
 pub(super) struct PatternMatch<'t> {
     captures: Captures<'t>,
     pub(super) before: &'t str,
@@ -10,7 +10,7 @@ pub(super) struct PatternMatch<'t> {
 }
 
 impl<'t> PatternMatch<'t> {
-    /// A group of the pattern; empty if it took no part.
+    /// A capture group; empty if it did not participate.
     pub(super) fn group(&self, number: usize) -> &'t str {
         self.captures.get(number).map_or("", |it| it.as_str())
     }
@@ -32,7 +32,7 @@ fn is_word(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-/// Every match in turn, replaced by what `read` makes of it, or left if it makes nothing.
+/// Replaces every match by the result of `read`; `None` leaves it unchanged.
 pub(super) fn rewrite(
     text: &str,
     pattern: &Regex,
@@ -52,10 +52,10 @@ pub(super) fn rewrite(
     rewritten
 }
 
-/// A pattern of ours, in which digits are those from 0 to 9 only.
+/// Compiles a pattern in which `\d` matches only 0 to 9.
 pub(super) fn pattern(source: &str) -> Regex {
     Regex::new(&source.replace(r"\d", "[0-9]")).expect("every pattern is compiled by the tests")
 }
 
-/// A number with groups of thousands and decimals.
+/// A number with thousands separators and decimals.
 pub(super) const NUMBER: &str = r"\d+(?:,\d{3})*(?:\.\d+)?";

@@ -1,4 +1,4 @@
-//! Roman numerals after the words that ask for them: `Chapter IV`, `Henry VIII`.
+//! Roman numerals after words that introduce them: `Chapter IV`, `Henry VIII`.
 
 use std::sync::LazyLock;
 
@@ -22,14 +22,14 @@ pub(super) fn read(text: &str) -> String {
     })
 }
 
-/// "King I'm with" is not the first king.
+/// True for an apostrophe or dot followed by a letter: "King I'm with" has no numeral.
 fn owned(after: &str) -> bool {
     let mut after = after.chars();
     after.next().is_some_and(|it| it == '\'' || it == '.')
         && after.next().is_some_and(char::is_alphabetic)
 }
 
-/// The value, if it is how the Romans would have written it.
+/// The value, if the numeral is in canonical form.
 fn value(numeral: &str) -> Option<u32> {
     let mut rest = numeral;
     let mut value = 0;

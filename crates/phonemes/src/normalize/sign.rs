@@ -1,6 +1,6 @@
-//! Signs that are words, and signs that are not read at all.
+//! Replaces signs by words or spaces.
 
-/// Those that stand for a word become it; those that only mark the text up become a space.
+/// Signs that stand for a word are replaced by it; markup becomes a space.
 pub(super) fn read(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for character in text.chars() {

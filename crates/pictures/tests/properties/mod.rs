@@ -1,5 +1,5 @@
-//! What must hold whatever the bytes of a picture are. The fuzz target and the test of its seeds
-//! share it.
+//! Properties that hold for any bytes of an image. Shared by the fuzz target and the test of its
+//! seeds.
 
 use pictures::{Bounds, Format, Order, Resize, Size, Writing, carry_out, inspect};
 
@@ -7,7 +7,7 @@ const BOUNDS: Bounds = Bounds { pixels_min: 1, pixels_max: 1 << 18, side_min: 1 
 const SIZE: Size = Size { width: 48, height: 32 };
 const SIDE: u32 = 40;
 
-/// A file, behind a byte that says what is to be done to it. Tells whether it is a picture.
+/// Processes a file; the first byte selects the operations. Returns true if it is an image.
 pub(crate) fn picture_file(bytes: &[u8]) -> bool {
     let Some((choice, file)) = bytes.split_first() else { return false };
     let has = |bit: u8| choice >> bit & 1 == 1;

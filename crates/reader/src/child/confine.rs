@@ -1,4 +1,4 @@
-//! No rights of root, no new rights, no files, no network, no other programs.
+//! Removes root, privileges, and access to files, network and other programs.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use landlock::{
 use super::system_calls;
 use crate::unprivileged::{UnprivilegedUser, drop_capabilities};
 
-/// What the newest kernels can hold back. Older ones hold back what they know.
+/// Restrictions of the newest kernels. Older ones apply those that they know.
 const LANDLOCK: ABI = ABI::V6;
 
-/// Locks this process in, and gives back in words what the kernel does not have for that.
+/// Confines this process; returns descriptions of what the kernel does not support.
 pub(super) fn confine() -> io::Result<Vec<String>> {
     rustix::thread::set_no_new_privs(true)?;
     let mut missing = Vec::new();

@@ -1,4 +1,4 @@
-//! The kernel's limits on a child.
+//! Resource limits of a child.
 
 use std::io;
 use std::time::Duration;
@@ -10,18 +10,17 @@ use super::Memory;
 use crate::Bounds;
 use crate::tasks::AnyTask;
 
-/// Standard input, output and errors, and the file that tells our memory. Landlock wants one more
-/// for a moment.
+/// Standard input, output and error, and the memory file. Landlock briefly needs one more.
 const FILES_MAX: u64 = 5;
-/// In its whole life, and then it is ended: a child is cheaper than a doubt.
+/// CPU time limit over a child's lifetime; replacing a child is cheap.
 const LIFE_CPU_S: u64 = 120;
-/// What the program, its answer and the allocator need beside the task's own memory.
+/// Memory for the program, its response and the allocator, besides the task's own.
 const SLACK_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The limits that are set for the whole life of a child.
+/// Limits for the lifetime of a child.
 #[derive(Debug)]
 pub(super) struct Limits {
-    /// What the program had before its first task.
+    /// Address space before the first task.
     address_bytes: u64,
     address_bytes_max: u64,
 }
@@ -39,8 +38,8 @@ impl Limits {
         Ok(Limits { address_bytes, address_bytes_max })
     }
 
-    /// For the next task, within those. The kernel counts whole seconds since the start of the
-    /// process, so a task gets up to a second less than its bound, and never more.
+    /// Sets the limits of the next task. The kernel counts whole seconds since the start of the
+    /// process, so a task gets up to one second less than its limit, never more.
     pub(super) fn allow(&self, bounds: Bounds) -> io::Result<()> {
         let cpu_s = (cpu_used().as_secs() + bounds.cpu_s).min(LIFE_CPU_S);
         set(Resource::Cpu, cpu_s, LIFE_CPU_S)?;
@@ -48,7 +47,7 @@ impl Limits {
     }
 }
 
-/// The processor time of this process since its start.
+/// CPU time of this process since its start.
 pub(super) fn cpu_used() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The few system calls that a child may make. All others fail.
+//! The system calls that a child may make. All others fail.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule,
 };
 
-/// What computing, memory, the two pipes and ending take.
+/// Needed for computing, memory, the two pipes and exiting.
 const ALLOWED: &[i64] = &[
     libc::SYS_brk,
     libc::SYS_clock_gettime,
@@ -39,11 +39,11 @@ const ALLOWED: &[i64] = &[
     libc::SYS_writev,
 ];
 
-/// Lets no other call through from now on.
+/// Installs the seccomp filter.
 pub(super) fn filter() -> Result<(), Error> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
-    // Its own limits, and signals to itself, which is how it aborts; never those of others.
+    // Only its own limits, and signals to itself, which `abort` uses.
     let own = u64::from(std::process::id());
     rules.insert(libc::SYS_prlimit64, vec![only(0)?]);
     rules.insert(libc::SYS_tgkill, vec![only(own)?]);
@@ -54,7 +54,7 @@ pub(super) fn filter() -> Result<(), Error> {
     seccompiler::apply_filter(&program)
 }
 
-/// With this first argument: whom the call is about.
+/// Allows the call only with this process as the first argument.
 fn only(process: u64) -> Result<SeccompRule, Error> {
     let is_it = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, process)?;
     Ok(SeccompRule::new(vec![is_it])?)

@@ -1,4 +1,4 @@
-//! The text of one document.
+//! Extracts the text of one document.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 use super::Task;
 use crate::Bounds;
 
-/// The document is in the bytes. Each has a task, and so a bound on its processor time, of its own.
+/// The document is in the bytes. Each document is a separate task with its own CPU limit.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Request {
-    /// What the documents of one request share.
+    /// Shared by the documents of one request.
     pub budget: Budget,
 }
 
 /// The text is in the bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Why it cannot be read, as a sentence for the caller.
+    /// The error, as a sentence for the caller.
     fault: Option<String>,
-    /// What is left for the next document of the same request.
+    /// The rest for the next document of the same request.
     pub budget: Budget,
-    /// The processor time that it took.
+    /// CPU time of the task.
     pub cpu: Duration,
 }
 
@@ -31,7 +31,7 @@ impl Task for Request {
     type Outcome = Outcome;
 
     const BOUNDS: Bounds = Bounds {
-        // What may be unpacked at once, what was sent, and what is built of both.
+        // Unpacked data, the input, and the structures built from both.
         memory_bytes: 512 * 1024 * 1024,
         cpu_s: 2,
         time: Duration::from_secs(20),
@@ -50,13 +50,13 @@ impl Task for Request {
     }
 }
 
-/// The processor time of this thread.
+/// CPU time of this thread.
 fn cpu_used() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 impl Outcome {
-    /// With the bytes that came beside it.
+    /// Combines the outcome with its bytes.
     pub fn with(self, text: &[u8]) -> Result<String, String> {
         match self.fault {
             None => Ok(String::from_utf8_lossy(text).into_owned()),

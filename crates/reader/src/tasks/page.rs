@@ -1,4 +1,4 @@
-//! The main content of a web page.
+//! Extracts the main content of a web page.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::Bounds;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
     pub content_type: Option<String>,
-    /// Where it lies, which its links start from.
+    /// The page's URL, the base of its links.
     pub address: String,
 }
 
-/// What was read, or why nothing was, as a sentence for the caller. The Markdown is in the bytes.
+/// The extracted content, or an error as a sentence for the caller. The Markdown is in the bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Content {
     title: String,
@@ -47,7 +47,7 @@ impl Task for Request {
 }
 
 impl Content {
-    /// With the bytes that came beside it.
+    /// Combines the outcome with its bytes.
     pub fn with(self, markdown: &[u8]) -> Page {
         let Content { title, alternate, needs_scripts, is_bare } = self;
         let markdown = String::from_utf8_lossy(markdown).into_owned();

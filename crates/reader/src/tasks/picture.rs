@@ -1,4 +1,4 @@
-//! One picture, read and written anew.
+//! Decodes one image and encodes it again.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::Task;
 use crate::Bounds;
 
-/// What is to be done with the picture in the bytes.
+/// The operations on the image in the bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
     pub order: Order,
 }
 
-/// The file that was written is in the bytes.
+/// The encoded file is in the bytes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Written {
     pub format: Format,
@@ -25,8 +25,8 @@ impl Task for Request {
     type Outcome = Result<Written, Fault>;
 
     const BOUNDS: Bounds = Bounds {
-        // Two copies of the largest picture that is taken, with four bytes for each point, beside
-        // its file and what a codec needs.
+        // Two copies of the largest accepted image at four bytes per pixel, its file, and the
+        // codec's memory.
         memory_bytes: 1024 * 1024 * 1024,
         cpu_s: 30,
         time: Duration::from_secs(60),
@@ -42,7 +42,7 @@ impl Task for Request {
 }
 
 impl Written {
-    /// With the bytes that came beside it.
+    /// Combines the outcome with its bytes.
     pub fn with(self, file: Vec<u8>) -> pictures::Outcome {
         pictures::Outcome { file, format: self.format, size: self.size }
     }

@@ -1,4 +1,4 @@
-//! What a child can still do: tried, not assumed. `doctor` and the tests ask.
+//! Probes what a child can still do. Used by `doctor` and the tests.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use super::Task;
 use crate::Bounds;
 
-/// What to try.
+/// An action to attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
     OpenFile,
     OpenSocket,
     StartProgram,
-    /// How many variables the environment has.
+    /// Counts the environment variables.
     LookAround,
-    /// Takes and fills so many bytes.
+    /// Allocates and fills this number of bytes.
     TakeMemory(usize),
-    /// Computes until it is ended.
+    /// Computes until it is killed.
     Compute,
     Panic,
 }
@@ -29,7 +29,7 @@ pub enum Request {
 pub enum Outcome {
     Refused,
     Done,
-    /// How many there were.
+    /// The counted number.
     Count(usize),
 }
 

@@ -1,4 +1,4 @@
-//! The container and the length of one recording.
+//! Detects the container and length of one recording.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ impl Task for Request {
     type Outcome = Result<Recording, Unreadable>;
 
     const BOUNDS: Bounds = Bounds {
-        // The file; nothing is built of it.
+        // The file; nothing is built from it.
         memory_bytes: 256 * 1024 * 1024,
         cpu_s: 2,
         time: Duration::from_secs(20),

@@ -1,12 +1,12 @@
-//! What must hold whatever the bytes of a recording are. The fuzz target and the test of its seeds
-//! share it.
+//! Properties that hold for any bytes of a recording. Shared by the fuzz target and the test of its
+//! seeds.
 
 use std::time::Duration;
 
-/// Nothing longer is taken for a recording.
+/// Longer recordings are rejected.
 const LENGTH_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Any bytes at all. Tells whether they are a recording.
+/// Inspects any bytes. Returns true if they are a recording.
 pub(crate) fn sound_file(bytes: &[u8]) -> bool {
     let first = sound::inspect(bytes);
     assert_eq!(first, sound::inspect(bytes), "the same bytes last as long");

@@ -1,11 +1,11 @@
-//! A child that is a few lines of Python, because what matters is what it does to us.
+//! Tests the supervisor with a short Python script as the engine.
 
 use std::path::Path;
 
 use super::*;
 
-/// Answers `/health` until its standard input ends, unless its folder holds a file that tells it
-/// to do otherwise.
+/// Answers `/health` until its standard input closes, unless a file in its folder changes its
+/// behaviour.
 const CHILD: &str = r#"
 import http.server, json, os, socketserver, sys, threading
 path = sys.argv[1]
@@ -63,7 +63,7 @@ impl Stage {
         Stage { folder, status, stop, supervisor }
     }
 
-    /// Waits until the status is as wanted.
+    /// Waits until the status satisfies `is_wanted`.
     async fn until(&self, is_wanted: impl Fn(&crate::Status) -> bool) -> crate::Status {
         let wait = async {
             loop {
@@ -77,7 +77,7 @@ impl Stage {
         tokio::time::timeout(PATIENCE, wait).await.expect("the status comes in time")
     }
 
-    /// The processes that were started, in order.
+    /// The ids of the started processes, in order.
     fn starts(&self) -> Vec<u32> {
         let text = std::fs::read_to_string(self.folder.path().join("starts")).unwrap_or_default();
         text.lines().map(|line| line.parse().unwrap()).collect()
@@ -104,7 +104,7 @@ async fn an_engine_that_answers_is_up_and_ends_with_us() {
     let stage = Stage::start(|_| ());
     let status = stage.until(|status| status.state == ProcessState::Up).await;
     let environment = std::fs::read_to_string(stage.folder.path().join("environment")).unwrap();
-    // Where `python3` is a script, a shell and the script add names of their own.
+    // Where `python3` is a shell script, the shell and the script add variables.
     let is_shells = |name: &str| {
         ["LC_CTYPE", "PATH", "PWD", "SHLVL", "_"].contains(&name) || name.contains("PYENV_")
     };

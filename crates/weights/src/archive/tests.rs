@@ -1,4 +1,4 @@
-//! Archives that are right, wrong, and hostile.
+//! Tests of valid, invalid and malicious archives.
 
 use super::*;
 use crate::registry::tests::{tarball, wheel};

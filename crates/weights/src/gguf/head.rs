@@ -1,10 +1,10 @@
-//! The head of a GGUF file: pairs of keys and values, and where each tensor lies.
+//! Parses the header of a GGUF file: key-value pairs and tensor locations.
 
 use std::io::{BufRead, Read};
 
 use super::{GgufError, unreadable};
 
-/// What is kept of it.
+/// The header fields that are used.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) architecture: Option<String>,
@@ -12,16 +12,16 @@ pub(super) struct Head {
     pub(super) context_tokens: Option<u64>,
     pub(super) layers: Option<u64>,
     pub(super) template: Option<String>,
-    /// Up to the end of the last tensor.
+    /// Offset of the end of the last tensor.
     pub(super) needed_bytes: u64,
 }
 
 const MAGIC: &[u8; 4] = b"GGUF";
-/// Real files have some dozens of pairs and some hundreds of tensors.
+/// Real files have dozens of pairs and hundreds of tensors.
 const PAIRS_MAX: u64 = 100_000;
 const TENSORS_MAX: u64 = 1_000_000;
 const DIMENSIONS_MAX: u32 = 4;
-/// Longer ones are templates at most; tokens and names are far shorter.
+/// Enough for templates; tokens and names are much shorter.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 const ALIGNMENT: u64 = 32;
 const CONTEXT_ENDING: &str = ".context_length";
@@ -76,7 +76,7 @@ impl Head {
 
 const WRONG_ALIGNMENT: GgufError = GgufError::Malformed("an alignment that is none");
 
-/// Only what is kept is read.
+/// Only the used types are parsed.
 enum Value {
     Text(String),
     Number(u64),
@@ -145,7 +145,7 @@ impl<R: BufRead> Reader<R> {
         Ok(Value::Other)
     }
 
-    /// Where the tensor ends, counted from where tensors begin.
+    /// End of a tensor, relative to the start of the tensor data.
     fn tensor_end(&mut self) -> Result<u64, GgufError> {
         self.text()?;
         let dimensions = self.number32()?;
@@ -190,7 +190,7 @@ impl<R: BufRead> Reader<R> {
 const TEXT: u32 = 8;
 const ARRAY: u32 = 9;
 
-/// The bytes of a value that is neither text nor list.
+/// Size of a value that is neither a string nor an array.
 fn width(kind: u32) -> Result<u64, GgufError> {
     match kind {
         0 | 1 | 7 => Ok(1),
@@ -205,14 +205,14 @@ fn at_most(number: u64, most: u64, otherwise: &'static str) -> Result<u64, GgufE
     if number <= most { Ok(number) } else { Err(GgufError::Malformed(otherwise)) }
 }
 
-/// The bytes of a tensor. One of a kind that is not listed here counts as empty: the runtime may
-/// know it.
+/// Size of a tensor in bytes. Types that are not listed here count as empty: the runtime may know
+/// them.
 fn tensor_bytes(kind: u32, elements: u64) -> u64 {
     let known = TENSOR_KINDS.iter().find(|(number, _, _)| *number == kind);
     known.map_or(0, |(_, block, bytes)| elements.div_ceil(*block).saturating_mul(*bytes))
 }
 
-/// The format's number of each kind, how many elements are packed together, and in how many bytes.
+/// Type number, elements per block, and bytes per block.
 const TENSOR_KINDS: [(u32, u64, u64); 32] = [
     (0, 1, 4),
     (1, 1, 2),

@@ -1,4 +1,4 @@
-//! Small files that are whole, cut, or wild.
+//! Tests with small valid, truncated and malformed files.
 
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ fn only_gguf_files_in_the_folder_itself_are_models() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
-    /// An answer, and never a panic or much memory, whatever the numbers in the head are.
+    /// Any header is parsed or rejected without a panic or excessive memory.
     #[test]
     fn a_wild_head_is_read_or_refused(
         at in 4_usize..200,

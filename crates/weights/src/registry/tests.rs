@@ -1,4 +1,4 @@
-//! Links in the forms that indexes are written in, and archives for other tests.
+//! Tests of index links in all supported forms, and archives for other tests.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Where the next glyph will stand.
+//! The text state: position and metrics of the next glyph.
 
 use std::rc::Rc;
 
@@ -20,11 +20,11 @@ pub(super) struct TextState {
     pub(super) size: f64,
     pub(super) character_space: f64,
     pub(super) word_space: f64,
-    /// How much glyphs are stretched along the line.
+    /// Horizontal scaling.
     stretch: f64,
     leading: f64,
     rise: f64,
-    /// Where the next glyph stands, and where the line began.
+    /// Position of the next glyph, and of the start of the line.
     matrix: Matrix,
     line: Matrix,
 }
@@ -47,7 +47,7 @@ impl Default for Graphics {
 }
 
 impl Graphics {
-    /// The operators that only move and measure. Others do not matter to text.
+    /// Applies operators that move or set metrics. Others do not affect text.
     pub(super) fn set(&mut self, operator: &[u8], operands: &[Object]) {
         let text = &mut self.text;
         let last = operands.last().and_then(Object::number);
@@ -91,7 +91,7 @@ impl TextState {
         self.move_line(0.0, -self.leading);
     }
 
-    /// Moves back by thousandths of the size.
+    /// Moves back by thousandths of the font size.
     pub(super) fn adjust(&mut self, thousandths: f64) {
         self.advance(-thousandths / 1000.0 * self.size);
     }
@@ -105,7 +105,7 @@ impl TextState {
         self.font.as_ref().is_some_and(|font| font.is_vertical)
     }
 
-    /// Places a glyph of this width and moves on behind it. None if it is nowhere.
+    /// Places a glyph of this width and advances. `None` if its position is invalid.
     pub(super) fn place(
         &mut self,
         width: f64,
@@ -138,7 +138,7 @@ impl TextState {
     }
 }
 
-/// Of the line from one place to the other, in whole degrees from 0 to 359.
+/// Direction from one point to another, in whole degrees from 0 to 359.
 fn angle(from: Point, to: Point) -> i32 {
     let degrees = (to.y - from.y).atan2(to.x - from.x).to_degrees().round();
     #[expect(clippy::cast_possible_truncation, reason = "between -180 and 180")]

@@ -1,4 +1,4 @@
-//! The bytes of streams: decrypted where the file is encrypted, and unpacked.
+//! Decrypts and unpacks stream data.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use super::super::security::Method;
 use super::{DECRYPT_STEPS, File};
 use crate::fault::Unreadable;
 
-/// What beginning to unpack costs beside the bytes.
+/// Cost of starting to unpack, in steps, besides the bytes.
 const UNPACK_STEPS: usize = 4_096;
-/// The filter that says how a stream is encrypted.
+/// The filter that selects a stream's encryption.
 const CRYPT: &[u8] = b"Crypt";
 
 impl File<'_> {
-    /// The bytes of a stream, unpacked. None where they are a picture, or packed in an unknown way.
+    /// Unpacks a stream. `None` for images and unknown filters.
     pub(in crate::pdf) fn unpack(
         &mut self,
         stream: &Stream,
@@ -50,7 +50,7 @@ impl File<'_> {
         Ok(Some(bytes.into_owned()))
     }
 
-    /// What a stream is packed with, and how. None if that is too much.
+    /// The filters of a stream with their parameters; `None` if there are too many.
     fn filters(&mut self, dict: &Dict) -> Result<Option<Vec<(Object, Dict)>>, Unreadable> {
         let names = self.list(dict, "Filter", "F")?;
         let parameters = self.list(dict, "DecodeParms", "DP")?;
@@ -67,7 +67,8 @@ impl File<'_> {
         Ok(Some(filters))
     }
 
-    /// How a stream is encrypted. Tables never are; others may say it themselves.
+    /// The encryption method of a stream. Cross-reference streams are never encrypted; others may
+    /// override the default.
     fn method(
         &mut self,
         stream: &Stream,
@@ -83,7 +84,7 @@ impl File<'_> {
         }
     }
 
-    /// One thing or several.
+    /// A single value or an array as a list.
     fn list(&mut self, dict: &Dict, key: &str, short: &str) -> Result<Rc<[Object]>, Unreadable> {
         let key = if dict.has(key) { key } else { short };
         Ok(match self.get(dict, key)? {
@@ -93,7 +94,7 @@ impl File<'_> {
         })
     }
 
-    /// A filter's parameters, wherever they lie.
+    /// A filter's parameters with references resolved.
     fn flat(&mut self, parameters: &Dict) -> Result<Dict, Unreadable> {
         const KEYS: [&str; 6] =
             ["Predictor", "Colors", "BitsPerComponent", "Columns", "EarlyChange", "Name"];

@@ -1,4 +1,5 @@
-//! Fonts with codes of several bytes, as Chinese, Japanese and Korean need, and most new files use.
+//! Composite fonts with multi-byte codes, used for Chinese, Japanese and Korean and by most new
+//! files.
 
 use std::rc::Rc;
 
@@ -10,25 +11,25 @@ use super::{Font, Fonts, Glyph, GlyphText, Kind, told};
 use crate::fault::Unreadable;
 
 const USUAL_WIDTH: f64 = 1000.0;
-/// What keeping a width costs.
+/// Cost of storing a width, in steps.
 const WIDTH_STEPS: usize = 16;
-/// Characters of vertical texts take their whole size.
+/// Advance of vertical text, in font sizes.
 const VERTICAL_ADVANCE: f64 = 1.0;
 
 pub(super) struct Composite {
     codes: Codes,
     to_unicode: Option<Rc<CMap>>,
-    /// From the numbers of a published collection of characters.
+    /// Maps ids of a published character collection to characters.
     collection: Option<Rc<CMap>>,
-    /// First and last character, and their width; sorted.
+    /// First and last character id and their width; sorted.
     widths: Vec<(u32, u32, f64)>,
     usual_width: f64,
     is_vertical: bool,
 }
 
-/// How a text is cut into codes, and which characters of the font they are.
+/// Splits a text into codes and maps them to character ids of the font.
 enum Codes {
-    /// Two bytes, which are the number of the character itself.
+    /// Two bytes, which are the character id itself.
     Pairs,
     Mapped {
         map: Rc<CMap>,
@@ -86,7 +87,7 @@ impl Composite {
         Some(Glyph { bytes, text, width })
     }
 
-    /// The first code, its length, and the number of its character in the font.
+    /// The first code, its length, and its character id in the font.
     fn code(&self, text: &[u8]) -> (u32, usize, u32) {
         let code = |length: usize| {
             let bytes = text.get(..length)?;
@@ -123,7 +124,7 @@ impl Composite {
     }
 }
 
-/// `1 [500 600] 3 9 250`: a list from a character on, or one width for a range.
+/// Parses `1 [500 600] 3 9 250`: a list from a character id on, or one width for a range.
 fn widths(
     file: &mut File<'_>,
     descendant: &Dict,

@@ -1,4 +1,4 @@
-//! The characters of the codes of simple fonts: four tables that every reader of PDF knows.
+//! The four predefined encodings of simple fonts.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
@@ -39,7 +39,7 @@ impl Base {
     }
 }
 
-/// Where a table has no character.
+/// Marks codes without a character.
 const MISSING: char = '\u{0}';
 
 const WIN_ANSI_UPPER: &str = "€•‚ƒ„…†‡ˆ‰Š‹Œ•Ž••‘’“”•–—˜™š›œ•žŸ";

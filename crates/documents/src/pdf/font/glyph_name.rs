@@ -1,7 +1,7 @@
-//! The characters that the names of glyphs stand for, by the rules of the Adobe Glyph List.
+//! Maps glyph names to characters by the rules of the Adobe Glyph List.
 
-/// A name and its code point in each line, sorted by name: Latin, Greek, Cyrillic, punctuation and
-/// mathematics, and what TeX adds. Other scripts are named by number.
+/// A name and its code point per line, sorted by name: Latin, Greek, Cyrillic, punctuation,
+/// mathematics and TeX's additions. Other scripts use numeric names.
 const NAMES: &str = include_str!("../glyph_names.txt");
 /// Ligatures are named by their letters.
 const LETTERS_MAX: usize = 8;

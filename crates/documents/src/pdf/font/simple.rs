@@ -1,4 +1,4 @@
-//! Fonts whose codes are single bytes.
+//! Simple fonts with single-byte codes.
 
 use std::rc::Rc;
 
@@ -11,10 +11,10 @@ use super::encoding::Base;
 use super::{Glyph, GlyphText, glyph_name, standard_width, told};
 use crate::fault::Unreadable;
 
-/// The part of a font's program that can be read, which has its encoding.
+/// The cleartext part of a font program, which contains its encoding.
 const PROGRAM_BYTES: usize = 64 * 1024;
 const CODES: usize = 256;
-/// What looking up the name of a glyph costs.
+/// Cost of looking up a glyph name, in steps.
 const DIFFERENCE_STEPS: usize = 16;
 
 pub(super) struct Simple {
@@ -47,7 +47,7 @@ pub(super) fn read(
     Ok(Simple { texts, widths })
 }
 
-/// What the codes stand for by the font's encoding.
+/// The text of each code by the font's encoding.
 fn encoded(
     file: &mut File<'_>,
     dict: &Dict,
@@ -96,10 +96,10 @@ fn encoded(
     Ok(texts)
 }
 
-/// A code and the name of its glyph.
+/// A code and its glyph name.
 type NamedCode = (u8, Rc<[u8]>);
 
-/// The encoding that a Type 1 font brings along: `dup 65 /A put`, once for each code.
+/// The built-in encoding of a Type 1 font: `dup 65 /A put` for each code.
 fn built_in(file: &mut File<'_>, dict: &Dict) -> Result<Vec<NamedCode>, Unreadable> {
     let descriptor = file.dict(dict, "FontDescriptor")?;
     let Object::Stream(stream) = file.get(&descriptor, "FontFile")? else {
@@ -127,7 +127,7 @@ fn built_in(file: &mut File<'_>, dict: &Dict) -> Result<Vec<NamedCode>, Unreadab
     Ok(codes)
 }
 
-/// As parts of the font's size.
+/// Widths as fractions of the font size.
 fn widths(
     file: &mut File<'_>,
     dict: &Dict,

@@ -1,6 +1,6 @@
-//! How wide the characters of the fonts are that every reader has, and files need not describe.
+//! Character widths of the standard fonts, which files need not describe.
 
-/// Of the characters from space to tilde in Helvetica, in thousandths of the font's size.
+/// Widths from space to tilde in Helvetica, in thousandths of the font size.
 const HELVETICA: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -8,7 +8,7 @@ const HELVETICA: [u16; 95] = [
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
-/// The same in Times.
+/// Widths from space to tilde in Times.
 const TIMES: [u16; 95] = [
     250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500,
     500, 500, 500, 500, 500, 500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611,
@@ -16,13 +16,12 @@ const TIMES: [u16; 95] = [
     722, 611, 333, 278, 333, 469, 500, 333, 444, 500, 444, 500, 444, 333, 500, 500, 278, 278, 500,
     278, 778, 500, 500, 500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541,
 ];
-/// Of every character of Courier.
+/// Width of all characters of Courier.
 const COURIER: u16 = 600;
-/// Bold letters are wider by about this much; the tables of their own would say no more about
-/// where words end.
+/// Approximate factor of bold fonts; exact tables would not improve the detection of word ends.
 const BOLD: f64 = 1.05;
 
-/// In thousandths of the font's size. Close to the truth for other fonts too.
+/// Width in thousandths of the font size. Approximates other fonts too.
 pub(super) fn width(font: &[u8], character: Option<char>) -> f64 {
     let is = |word: &[u8]| memchr::memmem::find(font, word).is_some();
     if is(b"Courier") || is(b"Mono") {

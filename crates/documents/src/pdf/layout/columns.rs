@@ -1,20 +1,20 @@
-//! Which rows are the lines of columns, and in which order all are read.
+//! Detects columns and puts all rows in reading order.
 
 use super::{CELL_GAP, Placed, Row};
 
-/// Columns in columns.
+/// Maximum nesting of columns.
 const LEVELS_MAX: usize = 8;
-/// Gaps that may become the space between columns. The widest are kept.
+/// Maximum candidate gaps between columns. The widest are kept.
 const GAPS_MAX: usize = 16;
-/// Lines of a column that was drawn on its own.
+/// Minimum lines of a column that was drawn separately.
 const LINES_MIN: usize = 2;
-/// Characters in such a line, on average. Those of tables and forms have fewer.
+/// Minimum average characters per line of such a column. Tables and forms have fewer.
 const LINE_CHARACTERS_MIN: usize = 12;
-/// The same for columns whose lines were drawn in turn, as those of tables are.
+/// The minimums for columns whose lines were drawn alternately, as in tables.
 const MIXED_LINES_MIN: usize = 4;
 const MIXED_LINE_CHARACTERS_MIN: usize = 28;
 
-/// The rows as they are read, each cut where columns are.
+/// Rows in reading order, split at columns.
 pub(super) fn in_order(rows: Vec<Row>) -> Vec<Row> {
     let mut read = Vec::with_capacity(rows.len());
     add(rows, 0, &mut read);
@@ -43,10 +43,10 @@ fn add(rows: Vec<Row>, level: usize, read: &mut Vec<Row>) {
     add_band(band, &gaps, level, read);
 }
 
-/// Rows with gaps that all of them leave free.
+/// Orders rows with common gaps.
 fn add_band(mut band: Vec<Row>, gaps: &[Gap], level: usize, read: &mut Vec<Row>) {
     for gap in gaps {
-        // What was drawn first is one column, and what was drawn then is the next.
+        // A separately drawn left side, followed by the right side, indicates columns.
         let count = drawn_apart(&band, gap);
         if are_columns(&band[..count], gap, LINES_MIN, LINE_CHARACTERS_MIN) {
             let rest = band.split_off(count);
@@ -66,7 +66,7 @@ fn add_band(mut band: Vec<Row>, gaps: &[Gap], level: usize, read: &mut Vec<Row>)
     read.extend(band);
 }
 
-/// How many of the rows were drawn on the left of the gap before any of them on its right.
+/// The number of rows whose left part was drawn before any right part.
 fn drawn_apart(band: &[Row], gap: &Gap) -> usize {
     let middle = gap.middle();
     let (mut last_left, mut first_right) = (0, usize::MAX);
@@ -83,7 +83,7 @@ fn drawn_apart(band: &[Row], gap: &Gap) -> usize {
     band.iter().position(is_mixed).unwrap_or(band.len())
 }
 
-/// A stretch across the page in which nothing stands.
+/// A vertical strip without text.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
     left: f64,
@@ -107,7 +107,7 @@ fn page_gap(rows: &[Row]) -> Gap {
     Gap { left, right }
 }
 
-/// What a row leaves of the gaps. Both are sorted from left to right.
+/// The remaining gaps after a row. Both are sorted from left to right.
 fn remaining(gaps: &[Gap], row: &Row) -> Vec<Gap> {
     let size = row.runs.iter().map(|run| run.size).fold(0.0, f64::max);
     let mut left = Vec::new();
@@ -131,7 +131,7 @@ fn remaining(gaps: &[Gap], row: &Row) -> Vec<Gap> {
     left
 }
 
-/// What stands before the gap, and what stands behind it.
+/// Splits rows into the parts left and right of the gap.
 fn parted(band: Vec<Row>, gap: &Gap) -> (Vec<Row>, Vec<Row>) {
     let middle = gap.middle();
     let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -147,7 +147,7 @@ fn parted(band: Vec<Row>, gap: &Gap) -> (Vec<Row>, Vec<Row>) {
     (left, right)
 }
 
-/// The lines of columns are many and long.
+/// True if both sides have enough lines that are long enough.
 fn are_columns(band: &[Row], gap: &Gap, lines_min: usize, characters_min: usize) -> bool {
     let middle = gap.middle();
     let (mut left, mut right) = (Side::default(), Side::default());

@@ -1,7 +1,7 @@
-//! Lines of Hebrew and Arabic, which stand on the page from right to left.
+//! Lines of Hebrew and Arabic, written from right to left.
 
-/// The line as it is read: drawn from left to right, its letters come last to first. Numbers and
-/// words of other scripts in it stay as they are.
+/// Converts a line from visual to reading order: letters drawn from left to right are reversed.
+/// Numbers and words of other scripts keep their order.
 pub(super) fn as_read(line: String) -> String {
     let leftward = line.chars().filter(|it| is_leftward(*it)).count();
     if leftward == 0 {
@@ -21,8 +21,8 @@ pub(super) fn as_read(line: String) -> String {
     pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
-/// Stretches of one direction, and whether it is to the left. Spaces and signs between two of a kind belong to them; others stand
-/// alone.
+/// Splits a line into pieces of one direction; true means right to left. Neutral characters between
+/// two pieces of one direction join them; others stand alone.
 fn pieces(line: &str) -> Vec<(Option<bool>, String)> {
     let mut pieces: Vec<(Option<bool>, String)> = Vec::new();
     for character in line.chars() {
@@ -52,7 +52,7 @@ fn pieces(line: &str) -> Vec<(Option<bool>, String)> {
     joined
 }
 
-/// Whether a character goes to the left, to the right, or with its neighbours.
+/// The direction of a character: right to left, left to right, or neutral.
 fn side(character: char) -> Option<bool> {
     match character {
         _ if is_leftward(character) => Some(true),

@@ -1,17 +1,17 @@
-//! Pages of runs, and what is read of them.
+//! Tests of reading order.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A run of size 10 whose characters take 5 each.
+/// A run of size 10 with 5 units per character.
 fn run(text: &str, x: f64, y: f64) -> Run {
     let width = 5.0 * text.chars().map(|_| 1.0).sum::<f64>();
     let (start, end) = (Point { x, y }, Point { x: x + width, y });
     Run { text: text.to_owned(), start, end, size: 10.0, angle: 0 }
 }
 
-/// The run as it is on a page that was turned against the clock.
+/// The run on a page rotated counter-clockwise.
 fn rotated(run: Run, angle: i32) -> Run {
     let [start, end] = [run.start, run.end].map(|it| turned(it, (360 - angle) % 360));
     Run { start, end, angle: (run.angle + angle) % 360, ..run }
@@ -26,7 +26,7 @@ fn check(runs: &[Run], expected: &str) {
     }
 }
 
-/// Lines under one another.
+/// Lines below each other.
 fn column(lines: &[&str], x: f64, y: f64) -> Vec<Run> {
     (0..).zip(lines).map(|(line, text)| run(text, x, y - 12.0 * f64::from(line))).collect()
 }
@@ -63,7 +63,7 @@ fn columns_are_read_to_their_end() {
         and the right column\ngoes on from there on\nuntil the page ends.\n\n\
         and a line at the foot that goes across the page\n";
     check(&[columns.clone(), vec![foot]].concat(), text);
-    // Lines of columns need not be at the same heights.
+    // Lines of columns need not have the same heights.
     let shifted = [column(&LEFT, 0.0, 100.0), column(&RIGHT, 130.0, 94.0)].concat();
     check(&shifted, &format!("{}\n\n{}\n", LEFT.join("\n"), RIGHT.join("\n")));
 }
@@ -123,7 +123,7 @@ fn any_run() -> impl Strategy<Value = Run> {
 proptest! {
     #[test]
     fn nothing_is_lost_or_made_up(runs in prop::collection::vec(any_run(), 0..60)) {
-        // Numbered, so that none is another's shadow.
+        // Numbered, so that no run is a duplicate of another.
         let runs: Vec<Run> = (0..)
             .zip(runs)
             .map(|(number, run)| Run { text: format!("{}{number}", run.text), ..run })

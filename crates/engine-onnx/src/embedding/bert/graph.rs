@@ -9,7 +9,7 @@ pub(super) const SEGMENTS: &str = "segments";
 pub(super) const MASK: &str = "mask";
 pub(super) const OUTPUT: &str = "states";
 
-/// The graph as an ONNX file.
+/// Builds the graph as an ONNX file.
 pub(super) fn build(config: &Config, weights: &Tensors<'_>) -> Result<Vec<u8>, String> {
     let mut builder = Builder { config: *config, weights, graph: Graph::default() };
     for input in [IDS, SEGMENTS, MASK] {
@@ -33,7 +33,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Words, positions and segments added up and normalised.
+    /// Sum of word, position and segment embeddings, normalised.
     fn embeddings(&mut self, output: &str) -> Result<(), String> {
         let hidden = self.config.hidden_size;
         let words = self.weights.rows("embeddings.word_embeddings.weight", hidden)?;
@@ -59,7 +59,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Attention and two dense layers, each added to its input and normalised.
+    /// Attention and two dense layers, each with a residual connection and normalisation.
     fn layer(&mut self, layer: usize, input: &str, output: &str) -> Result<(), String> {
         let hidden = self.config.hidden_size;
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
@@ -83,7 +83,7 @@ impl Builder<'_> {
         self.add_and_normalise(&name("output.LayerNorm"), [&narrowed, &middle, &bias], output)
     }
 
-    /// Queries, keys and values come from one multiplication.
+    /// Queries, keys and values are computed by one multiplication.
     fn attention(&mut self, layer: usize, input: &str) -> Result<String, String> {
         let hidden = self.config.hidden_size;
         let name = |part: &str| format!("encoder.layer.{layer}.attention.self.{part}");
@@ -117,7 +117,7 @@ impl Builder<'_> {
         Ok(output)
     }
 
-    /// Adds a branch, what it branched off from and a bias, and normalises the sum.
+    /// Adds a branch, its input and a bias, and normalises the sum.
     fn add_and_normalise(
         &mut self,
         name: &str,
@@ -134,7 +134,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A matrix under the name that it has in the file.
+    /// Adds a matrix under its name in the file.
     fn add_stored(&mut self, name: &str, shape: &[usize]) -> Result<(), String> {
         let matrix = self.weights.matrix(name, shape)?;
         self.add(name, matrix);

@@ -1,4 +1,4 @@
-//! Protobuf's wire format: numbered fields, one after the other.
+//! Protobuf's wire format: a sequence of numbered fields.
 
 /// A field of a message.
 pub(super) enum Field<'m> {
@@ -10,13 +10,13 @@ pub(super) enum Field<'m> {
         number: u64,
         value: &'m [u8],
     },
-    /// Of a fixed size, with its head.
+    /// A fixed-size field, including its tag.
     Fixed {
         encoded: &'m [u8],
     },
 }
 
-/// The file is not what it says it is.
+/// The file is not a valid protobuf message.
 #[derive(Debug, thiserror::Error)]
 #[error("it is not an ONNX graph, or a damaged one")]
 pub(in crate::speech) struct Malformed;
@@ -85,7 +85,7 @@ fn split<'m>(rest: &mut &'m [u8], length: usize) -> Option<&'m [u8]> {
     Some(value)
 }
 
-/// Seven bits in each byte, the lowest first.
+/// A varint: seven bits per byte, lowest first.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {

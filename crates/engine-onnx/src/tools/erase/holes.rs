@@ -1,22 +1,22 @@
-//! What is to be filled in, in groups that lie together.
+//! Pixels to fill, in connected groups.
 
 use super::super::Picture;
 
-/// A pixel that is more transparent than opaque is a hole.
+/// Pixels with a lower alpha are holes.
 const OPAQUE_MIN: u8 = 128;
-/// Holes are gathered in cells of so many pixels: neighbouring cells are one group.
+/// Side in pixels of the cells in which holes are gathered; adjacent cells form one group.
 const CELL: usize = 32;
-/// With more groups than this everything is one, so that nobody makes much work with many dots.
+/// With more groups everything becomes one group, which bounds the work for masks with many dots.
 const GROUPS_MAX: usize = 8;
 
-/// Which pixels are unknown. A byte for each, where a mask has four.
+/// The unknown pixels, one byte each, where a mask takes four.
 pub struct Holes {
     width: usize,
     height: usize,
     is_hole: Vec<bool>,
 }
 
-/// From `left` and `top` to before `right` and `bottom`.
+/// Includes `left` and `top`, excludes `right` and `bottom`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Area {
     pub(super) left: usize,
@@ -26,7 +26,7 @@ pub(super) struct Area {
 }
 
 impl Holes {
-    /// What is transparent in a picture.
+    /// The transparent pixels of an image.
     pub fn of(mask: &Picture) -> Holes {
         let pixels = mask.rgba.as_chunks::<4>().0;
         let is_hole = pixels.iter().map(|it| it[3] < OPAQUE_MIN).collect();
@@ -45,20 +45,20 @@ impl Holes {
         self.is_hole.iter().all(|it| *it)
     }
 
-    /// Whether any pixel of the area is unknown.
+    /// True if any pixel of the area is unknown.
     pub(super) fn are_in(&self, area: Area) -> bool {
         let mut rows = area.top..area.bottom;
         rows.any(|row| self.is_hole[row * self.width..][area.left..area.right].contains(&true))
     }
 
-    /// From now on these pixels are known.
+    /// Marks these pixels as known.
     pub(super) fn close(&mut self, area: Area) {
         for row in area.top..area.bottom {
             self.is_hole[row * self.width..][area.left..area.right].fill(false);
         }
     }
 
-    /// The least areas with all holes in them; none if there are no holes.
+    /// Minimal areas that contain all holes; empty if there are none.
     pub(super) fn areas(&self) -> Vec<Area> {
         let (across, down) = (self.width.div_ceil(CELL), self.height.div_ceil(CELL));
         let mut cells: Vec<Option<Area>> = vec![None; across * down];
@@ -82,7 +82,7 @@ impl Holes {
     }
 }
 
-/// The area of a cell and of all that are connected with it, which are taken away.
+/// Removes a cell and all cells connected with it; returns their joint area.
 fn gather(cells: &mut [Option<Area>], across: usize, (start, area): (usize, Area)) -> Area {
     let (mut whole, mut open) = (area, vec![start]);
     while let Some(at) = open.pop() {

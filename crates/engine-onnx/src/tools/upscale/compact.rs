@@ -1,5 +1,5 @@
-//! The compact network of Real-ESRGAN (realesr-animevideov3): eighteen convolutions, and the picture
-//! itself beside them. Its weights are part of the program; `weights/` says where they come from.
+//! The compact network of Real-ESRGAN (realesr-animevideov3): eighteen convolutions, added to the
+//! enlarged input. Its weights are embedded in the binary; `weights/` documents their origin.
 
 use crate::onnx_file::{Attribute, Element, Graph, Operator, STANDARD};
 use crate::tensors::Tensors;
@@ -9,12 +9,12 @@ static WEIGHTS: &[u8] = include_bytes!("../../../weights/compact.f16.safetensors
 pub(super) const PICTURE: &str = "picture";
 pub(super) const LARGER: &str = "larger";
 pub(super) const FACTOR: usize = 4;
-/// How far away a pixel may lie and still count: one for each convolution.
+/// Radius of the receptive field in pixels: one per convolution.
 pub(super) const REACH: usize = CONVOLUTIONS;
 
 const CONVOLUTIONS: usize = 18;
 const CHANNELS: usize = 64;
-/// Of each pixel of the result, gathered in one place.
+/// Channels that hold the output pixels of each input pixel.
 const OUTPUTS: usize = 3 * FACTOR * FACTOR;
 const SIZES: [&str; 4] = ["rows", "channels", "height", "width"];
 
@@ -34,7 +34,7 @@ pub(super) fn graph() -> Result<Vec<u8>, String> {
     }
     let spread = [Attribute::Integer("blocksize", FACTOR), Attribute::Text("mode", "CRD")];
     graph.node(Operator(STANDARD, "DepthToSpace"), &[&state], &["detail"], &spread);
-    // What is learned is the difference to the plainest enlargement.
+    // The network predicts the difference to nearest-neighbour enlargement.
     graph.constant("scales", &[4], &[1.0, 1.0, FACTOR as f32, FACTOR as f32]);
     let plain = [
         Attribute::Text("mode", "nearest"),
@@ -64,7 +64,7 @@ fn convolution(
     Ok(output)
 }
 
-/// What is below zero is scaled, for each channel otherwise.
+/// PReLU: negative values are scaled, per channel.
 fn bend(
     graph: &mut Graph,
     tensors: &Tensors<'_>,

@@ -1,8 +1,8 @@
-//! What is put together of parts, without a network.
+//! Tests of tiling, without a network.
 
 use super::*;
 
-/// A network that repeats pixels, which a real one must at least do.
+/// Enlarges by repeating pixels instead of a network.
 fn put_together(picture: &Picture, size: (usize, usize), core_max: usize) -> Picture {
     const FACTOR: usize = 2;
     let columns = Division::of(picture.width, core_max, 8);

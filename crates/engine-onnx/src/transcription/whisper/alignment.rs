@@ -1,14 +1,14 @@
-//! When each token was said: the cheapest way through where the decoder listened for it.
+//! Token times by dynamic time warping over the cross-attention.
 
 use std::ops::Range;
 
-/// The encoder's frames are twice as long as the features'.
+/// The encoder halves the frame rate of the features.
 pub(super) const FRAMES_PER_S: f64 = 50.0;
-/// As in the reference implementation.
+/// From the reference implementation.
 const MEDIAN_FRAMES: usize = 7;
 
-/// For each of the rows, when the decoder began to listen there, in seconds. `heads` are
-/// matrices with `columns` frames in a row, of which the first `frames` are sound.
+/// The start time of each of the rows, in seconds. `heads` are matrices with `columns` frames per
+/// row, of which the first `frames` contain audio.
 pub(super) fn starts_s(
     heads: &[&[f32]],
     columns: usize,
@@ -33,8 +33,8 @@ pub(super) fn starts_s(
     path_starts(&mean, count, frames).into_iter().map(|it| it as f64 / FRAMES_PER_S).collect()
 }
 
-/// Each frame compared with what the other tokens heard in it, so that a frame that every
-/// token listens to counts for none.
+/// Normalises each frame over all tokens, so that a frame that every token attends to has no
+/// weight.
 fn normalised(head: &[f32], columns: usize, rows: usize, frames: usize) -> Vec<f32> {
     let mut values = vec![0.0; rows * frames];
     for frame in 0..frames {
@@ -49,14 +49,14 @@ fn normalised(head: &[f32], columns: usize, rows: usize, frames: usize) -> Vec<f
     values
 }
 
-/// The median of the values around each; at the ends the row is mirrored.
+/// Running median; the row is mirrored at its ends.
 fn median(row: &[f32]) -> Vec<f32> {
     let half = MEDIAN_FRAMES / 2;
     if row.len() <= half {
         return row.to_vec();
     }
     let mirrored = |at: usize| {
-        // `at` counts from `half` before the start.
+        // `at` is offset by `half`.
         let back = at.abs_diff(half);
         let last = row.len() - 1;
         if last < back && half < at { row[last - (back - last)] } else { row[back] }
@@ -72,8 +72,8 @@ fn median(row: &[f32]) -> Vec<f32> {
     (0..row.len()).map(&mut around).collect()
 }
 
-/// The path from the first row and frame to the last of both that gains most, going to the next
-/// row, the next frame or both at each step; for each row, the frame at which it enters it.
+/// The path with the highest gain from the first row and frame to the last, with steps to the next
+/// row, the next frame or both; returns the frame at which it enters each row.
 fn path_starts(gains: &[f32], rows: usize, frames: usize) -> Vec<usize> {
     let mut best = vec![f32::NEG_INFINITY; (rows + 1) * (frames + 1)];
     let mut came_from = vec![AlignmentMove::Both; (rows + 1) * (frames + 1)];

@@ -1,38 +1,38 @@
-//! Whether a text is to be believed: Whisper invents, and repeats itself, where it hears nothing.
+//! Quality checks of decoded text: Whisper invents or repeats text where there is no speech.
 //!
-//! The measures and their limits are those of the reference implementation.
+//! The measures and thresholds are those of the reference implementation.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-/// How a text was come by, and what speaks for it.
+/// Temperature and quality scores of a decoded text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certainty {
-    /// 0 took the likeliest token each time; above it tokens were drawn.
+    /// 0 means greedy decoding; above it tokens were sampled.
     pub temperature: f32,
-    /// The mean logarithm of the likelihood of the tokens.
+    /// Mean log probability of the tokens.
     pub likelihood: f32,
-    /// How many times shorter the text gets when it is compressed.
+    /// Compression ratio of the text.
     pub compression: f32,
-    /// How likely it is that nobody spoke.
+    /// Probability of no speech.
     pub no_speech: f32,
 }
 
-/// What is to be done with a text.
+/// The result of the quality checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Believed,
-    /// Nobody spoke.
+    /// No speech.
     Noise,
-    /// Another try, at a higher temperature, may do better.
+    /// A retry at a higher temperature may be better.
     Doubted,
 }
 
-/// Tried one after the other until a text is believed.
+/// Tried in order until a text passes.
 pub(super) const TEMPERATURES: [f32; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
-/// What was said at a higher one is no help with what follows.
+/// Text decoded at a higher temperature is not used as context.
 pub(super) const CONTEXT_TEMPERATURE_MAX: f32 = 0.5;
 
 const COMPRESSION_MAX: f32 = 2.4;
@@ -40,7 +40,7 @@ const LIKELIHOOD_MIN: f32 = -1.0;
 const NO_SPEECH_MAX: f32 = 0.6;
 
 impl Certainty {
-    /// `is_loop`: the text had to be cut because it began to repeat itself.
+    /// `is_loop`: repeated tokens had to be removed.
     pub(super) fn verdict(&self, is_loop: bool) -> Verdict {
         let is_unlikely = self.likelihood < LIKELIHOOD_MIN;
         if is_unlikely && NO_SPEECH_MAX < self.no_speech {
@@ -53,10 +53,10 @@ impl Certainty {
     }
 }
 
-/// The bytes of a text for each byte that `zlib` makes of them.
+/// Compression ratio of a text with `zlib`.
 pub(super) fn compression(text: &str) -> f32 {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    // Writing to memory does not fail; what it would leave is a text that nobody doubts.
+    // Writing to memory does not fail; if it did, the ratio of 1 would pass the check.
     let written = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
     let compressed = written.map_or(text.len(), |it| it.len());
     text.len() as f32 / compressed.max(1) as f32
@@ -93,8 +93,8 @@ mod tests {
         check(-1.1, 9.0, 0.7, Verdict::Noise);
     }
 
-    /// Python's zlib gives 0.86 and 10. The encoder here spends some 16 bytes more on a table, so
-    /// that short texts look a little less repetitive; loops are cut besides.
+    /// Python's zlib gives 0.86 and 10. This encoder adds some 16 bytes for a table, so short texts
+    /// have a slightly lower ratio; loops are also detected by `cut_loop`.
     #[test]
     fn repetitions_are_seen_by_how_well_they_compress() {
         let told = compression("The quick brown fox jumps over the lazy dog.");

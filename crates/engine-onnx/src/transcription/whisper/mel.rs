@@ -1,4 +1,4 @@
-//! What Whisper hears: how loud each of eighty bands is, every ten milliseconds.
+//! Log-mel features for Whisper: 80 bands, every 10 ms.
 
 use std::f32::consts::TAU;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use realfft::{RealFftPlanner, RealToComplex};
 use crate::transcription::SAMPLE_RATE;
 
 pub(super) const BANDS: usize = 80;
-/// Half a minute.
+/// 30 s.
 pub(super) const FRAMES: usize = 3_000;
 
 const WINDOW_SAMPLES: usize = 400;
 const HOP_SAMPLES: usize = 160;
 const BINS: usize = WINDOW_SAMPLES / 2 + 1;
-/// The quietest that counts, and how far below the loudest anything may be.
+/// Lower limit of the power, and the dynamic range below the maximum (log10).
 const POWER_MIN: f32 = 1e-10;
 const RANGE: f32 = 8.0;
 
@@ -35,14 +35,14 @@ impl Mel {
         }
     }
 
-    /// A row per band with a column per frame; silence follows a sound that is shorter.
+    /// One row per band with one column per frame; shorter audio is padded with silence.
     pub(super) fn features(&self, samples: &[f32]) -> Vec<f32> {
         let mut features = vec![POWER_MIN.log10(); BANDS * FRAMES];
         let mut input = self.transform.make_input_vec();
         let mut spectrum = self.transform.make_output_vec();
         let mut scratch = self.transform.make_scratch_vec();
         let mut power = [0.0; BINS];
-        // The window around a frame reaches half its length to both sides.
+        // The window extends half its length to both sides of a frame.
         let sounding = (samples.len() + WINDOW_SAMPLES / 2).div_ceil(HOP_SAMPLES);
         for frame in 0..sounding.min(FRAMES) {
             for (offset, value) in input.iter_mut().enumerate() {
@@ -64,7 +64,7 @@ impl Mel {
     }
 }
 
-/// A sample of the window around a frame; before its start the sound is mirrored.
+/// A sample of a frame's window; mirrored before the start of the audio.
 fn sample(samples: &[f32], frame: usize, offset: usize) -> f32 {
     let at = (frame * HOP_SAMPLES + offset).abs_diff(WINDOW_SAMPLES / 2);
     samples.get(at).copied().unwrap_or(0.0)
@@ -77,7 +77,7 @@ fn scale(features: &mut [f32]) {
     }
 }
 
-/// Triangles over the bins, evenly spaced by ear and of equal area (Slaney's).
+/// Triangular filters over the bins, equally spaced on the mel scale and of equal area (Slaney).
 fn filters() -> Vec<(usize, Vec<f32>)> {
     let highest = mel(f64::from(SAMPLE_RATE) / 2.0);
     let edge = |index: usize| hertz(highest * index as f64 / (BANDS + 1) as f64);
@@ -98,11 +98,11 @@ fn triangle(low: f64, peak: f64, high: f64) -> (usize, Vec<f32>) {
     (first, weights[first..=last].to_vec())
 }
 
-/// Linear up to 1000 Hz, logarithmic above.
+/// The mel scale is linear up to 1000 Hz and logarithmic above.
 const LINEAR_HERTZ: f64 = 200.0 / 3.0;
 const LOG_HERTZ: f64 = 1_000.0;
 const LOG_MEL: f64 = LOG_HERTZ / LINEAR_HERTZ;
-/// The natural logarithm of 6.4, over 27.
+/// ln(6.4) / 27.
 const LOG_STEP: f64 = 1.856_297_990_365_626_3 / 27.0;
 
 fn mel(hertz: f64) -> f64 {

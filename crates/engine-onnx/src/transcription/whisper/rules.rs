@@ -1,19 +1,20 @@
-//! Which tokens may follow: text stands between two times, and times never go back.
+//! Rules for the next token: text is enclosed in timestamps, which never decrease.
 
 use super::vocabulary::{Vocabulary, index};
 
-/// The first time of a stretch is at most this many steps in.
+/// Maximum of a stretch's first timestamp, in steps.
 const FIRST_TIME_STEPS_MAX: i64 = 50;
 const STEP_S: f64 = 0.02;
 
-/// Text, and the times around it; the last one may lack its end.
+/// Text with its timestamps; the last span may lack its end.
 pub(super) struct Span {
     pub(super) start_s: f64,
     pub(super) end_s: Option<f64>,
     pub(super) tokens: Vec<i64>,
 }
 
-/// Makes impossible what may not follow `tokens`, which come after the marks at the start.
+/// Masks the logits of tokens that may not follow `tokens`, which excludes the initial special
+/// tokens.
 pub(super) fn apply(logits: &mut [f32], tokens: &[i64], vocabulary: &Vocabulary) {
     let times = vocabulary.times;
     for token in &vocabulary.never {
@@ -30,7 +31,7 @@ pub(super) fn apply(logits: &mut [f32], tokens: &[i64], vocabulary: &Vocabulary)
     };
     let before_last = tokens.len().checked_sub(2).map(|at| tokens[at]);
     let is_time = times <= last;
-    // At the start there is one time alone; later on an end is followed by a start.
+    // The first timestamp is single; later an end is followed by a start.
     let was_time = match before_last {
         Some(token) => times <= token,
         None => true,
@@ -41,7 +42,7 @@ pub(super) fn apply(logits: &mut [f32], tokens: &[i64], vocabulary: &Vocabulary)
         forbid(logits, 0..vocabulary.end);
     }
     if let Some(newest) = tokens.iter().rev().find(|it| times <= **it) {
-        // A start may be where the last end was, but an end must be after its start.
+        // A start may equal the previous end, but an end must be after its start.
         let lowest = if is_time && !was_time { *newest } else { newest + 1 };
         forbid(logits, times..lowest);
     }
@@ -50,7 +51,7 @@ pub(super) fn apply(logits: &mut [f32], tokens: &[i64], vocabulary: &Vocabulary)
     }
 }
 
-/// The logarithm of how likely a token is.
+/// The log probability of a token.
 pub(super) fn likelihood(logits: &[f32], token: i64) -> f32 {
     let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let sum: f32 = logits.iter().map(|it| (it - highest).exp()).sum();
@@ -82,7 +83,7 @@ pub(super) fn spans(tokens: &[i64], vocabulary: &Vocabulary) -> Vec<Span> {
     spans
 }
 
-/// Whether all times together are likelier than the likeliest text.
+/// True if all timestamps together are more likely than the most likely text token.
 fn is_time_likelier(logits: &[f32], times: i64) -> bool {
     let Some((texts, times)) = index(times).and_then(|it| logits.split_at_checked(it)) else {
         return false;

@@ -1,4 +1,4 @@
-//! What Whisper hears, what it may say, and when it was said.
+//! Tests of features, token rules and alignment.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -10,7 +10,7 @@ use super::vocabulary::Vocabulary;
 use super::words::end_with_segments;
 use crate::transcription::{Segment, Spoken};
 
-/// Text is 0 to 9, the marks 10 to 15, the times from 16 on.
+/// Text tokens are 0 to 9, special tokens 10 to 15, timestamps from 16.
 fn vocabulary() -> Vocabulary {
     Vocabulary {
         start: 11,
@@ -27,9 +27,9 @@ fn vocabulary() -> Vocabulary {
     }
 }
 
-/// The tokens that are left after the rules.
+/// The tokens that the rules allow.
 fn allowed(tokens: &[i64]) -> Vec<usize> {
-    // Every text is likelier than all times together.
+    // Every text token is more likely than all timestamps together.
     let mut logits: Vec<f32> = (0..100).map(|it| if it < 16 { 10.0 } else { 0.0 }).collect();
     apply(&mut logits, tokens, &vocabulary());
     (0..logits.len()).filter(|it| logits[*it].is_finite()).collect()
@@ -80,7 +80,7 @@ fn text_lies_between_its_times() {
     assert_eq!(found, expected);
 }
 
-/// The numbers are those of `tests/reference/mel.py`.
+/// Expected values from `tests/reference/mel.py`.
 #[test]
 fn features_are_those_of_the_reference() {
     let sample = |index: usize| {
@@ -108,7 +108,7 @@ fn features_are_those_of_the_reference() {
 
 #[test]
 fn tokens_begin_where_the_decoder_listened_for_them() {
-    // Four rows, of which the first is a mark; each listens to ten frames of its own.
+    // Four rows, the first of which is a special token; each attends to its own ten frames.
     let listened = |row: usize, frame: usize| f32::from(u8::from(frame / 10 + 1 == row));
     let head: Vec<f32> =
         (0..4).flat_map(|row| (0..40).map(move |frame| listened(row, frame))).collect();

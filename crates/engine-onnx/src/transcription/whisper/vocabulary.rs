@@ -1,4 +1,4 @@
-//! The tokens that are not text: languages, tasks, times.
+//! Special tokens: languages, tasks, timestamps.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,24 +11,24 @@ use crate::transcription::TranscriptionError;
 
 pub(super) struct Vocabulary {
     pub(super) start: i64,
-    /// The first token after those of text.
+    /// The first token after the text tokens.
     pub(super) end: i64,
     pub(super) transcribe: i64,
-    /// Stands before what was said earlier.
+    /// Precedes the previous text.
     pub(super) previous: i64,
     pub(super) no_speech: i64,
     pub(super) no_times: i64,
-    /// The token for zero seconds; those after it go on in steps.
+    /// The timestamp of 0 s; later ones follow in steps.
     pub(super) times: i64,
-    /// Never said: marks, and noises in brackets.
+    /// Suppressed tokens: special tokens, and noises in brackets.
     pub(super) never: Vec<i64>,
     pub(super) never_first: Vec<i64>,
-    /// The layers and heads that listen where the next word is, sorted.
+    /// The layers and heads whose attention follows the spoken word, sorted.
     pub(super) alignment: Vec<(usize, usize)>,
     pub(super) languages: BTreeMap<String, i64>,
 }
 
-/// `generation_config.json`.
+/// The fields of `generation_config.json`.
 #[derive(Deserialize)]
 struct Generation {
     decoder_start_token_id: i64,
@@ -60,7 +60,7 @@ impl Vocabulary {
             start: generation.decoder_start_token_id,
             end: generation.eos_token_id,
             transcribe,
-            // The marks have the same order in every Whisper of many languages.
+            // The order of special tokens is the same in all multilingual Whisper models.
             previous: generation.no_timestamps_token_id - 2,
             no_speech: generation.no_timestamps_token_id - 1,
             no_times: generation.no_timestamps_token_id,

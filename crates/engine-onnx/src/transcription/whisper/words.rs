@@ -1,25 +1,25 @@
-//! Tokens put together to words.
+//! Joins tokens to words.
 
 use crate::transcription::tokenizer::Texts;
 use crate::transcription::{Segment, Spoken, TranscriptionError};
 
-/// Written without spaces between words: Chinese, Japanese, Thai, Lao, Burmese, Cantonese.
+/// Languages without spaces: Chinese, Japanese, Thai, Lao, Burmese, Cantonese.
 const LANGUAGES_WITHOUT_SPACES: [&str; 6] = ["zh", "ja", "th", "lo", "my", "yue"];
-/// Part of a character: more tokens are needed to read it.
+/// An incomplete character, which needs further tokens.
 const UNFINISHED: char = char::REPLACEMENT_CHARACTER;
 
 pub(in crate::transcription) fn has_no_spaces(language: &str) -> bool {
     LANGUAGES_WITHOUT_SPACES.contains(&language)
 }
 
-/// A word of a text, from one token to before another.
+/// A word of a text: the tokens from `first` to before `end`.
 struct Word {
     text: String,
     first: usize,
     end: usize,
 }
 
-/// `starts_s` has the time of each token, and one more for the end of the last.
+/// `starts_s` has the start of each token, and the end of the last.
 pub(super) fn assemble(
     texts: &Texts,
     tokens: &[i64],
@@ -46,8 +46,8 @@ pub(super) fn assemble(
     Ok(spoken.filter(|it| !it.text.is_empty()).collect())
 }
 
-/// A word lasts until the next one begins, and so through the pause after a sentence: it ends
-/// with its sentence instead.
+/// Limits a word's end to the end of its sentence, because a word otherwise lasts until the next
+/// one starts, including the pause between sentences.
 pub(super) fn end_with_segments(words: &mut [Spoken], segments: &[Segment]) {
     for word in words {
         let around = |it: &&Segment| it.start_s <= word.start_s && word.start_s < it.end_s;
@@ -57,7 +57,7 @@ pub(super) fn end_with_segments(words: &mut [Spoken], segments: &[Segment]) {
     }
 }
 
-/// A piece is a word of its own or the rest of the one before it.
+/// Appends a piece as a new word or to the previous one.
 fn append(words: &mut Vec<Word>, piece: Word, is_spaceless: bool) {
     let is_mark = !piece.text.chars().any(char::is_alphanumeric);
     let begins = piece.text.starts_with(' ') || (is_spaceless && !is_mark);

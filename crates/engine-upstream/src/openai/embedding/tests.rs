@@ -1,4 +1,4 @@
-//! What is believed of a server's vectors.
+//! Tests for the validation of a server's vectors.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Chunks of a text as it is continued.
+//! Decodes chunks of a streamed text completion.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,16 +13,16 @@ use crate::finish;
 use crate::pump::{Decoder, Reading};
 use crate::transport::bad_answer;
 
-/// More choices than any server gives; an index beyond it is a fault.
+/// More choices than any server gives; a larger index is an error.
 const CHOICES_MAX: u32 = 128;
 
-/// Follows one stream to see that every choice ends.
+/// Tracks one stream to ensure that every choice ends.
 pub(crate) struct TextDecoder {
     choices_wanted: usize,
-    /// The server said itself that no more will come.
+    /// The server sent `[DONE]`.
     is_done: bool,
     is_named: bool,
-    /// Whether each choice that has begun is finished.
+    /// The choices so far; true if finished.
     choices: BTreeMap<u32, bool>,
     usage: Option<Usage>,
 }
@@ -92,7 +92,7 @@ impl Decoder for TextDecoder {
         }
         if let Some(usage) = chunk.usage.as_deref().and_then(usage::read) {
             self.usage = Some(usage);
-            // A report before the end is only how far things are.
+            // Usage before the end is only a count so far.
             if self.goes_on() {
                 ready.push_back(ChatEvent::Progress(usage));
             }
@@ -104,7 +104,7 @@ impl Decoder for TextDecoder {
         if self.choices.is_empty() {
             return Err(bad_answer("it ended before anything was produced"));
         }
-        // A server that does not know `n` gives one choice and says so by its mark of the end.
+        // A server that does not support `n` sends one choice and `[DONE]`.
         let is_short = !self.is_done && self.choices.len() < self.choices_wanted;
         if is_short || self.goes_on() {
             return Err(bad_answer("it broke off before its end"));

@@ -1,10 +1,10 @@
-//! A route's health over time, told as a story of what happens to it.
+//! Tests a route's health over a sequence of events.
 
 use super::*;
 
 const START: Timestamp = Timestamp::from_ms(1_000_000);
 
-/// A breaker and a hand on its clock.
+/// A breaker with a manual clock.
 struct Story {
     breaker: Breaker,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Which of several routes is asked, and how evenly.
+//! Tests the selection of routes and the balance between them.
 
 use moment::Timestamp;
 use proptest::prelude::*;

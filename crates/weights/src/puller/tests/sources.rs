@@ -24,7 +24,7 @@ use crate::registry::Registries;
 use crate::registry::tests::{tarball, wheel};
 use crate::{PullError, Registry};
 
-/// Larger than one piece on the wire, and of a size that no power of two divides.
+/// Larger than one network chunk, and not a multiple of a power of two.
 pub(super) const CONTENT: &[u8] = &[7; 200_001];
 pub(super) const VOICE: &[u8] = b"a voice";
 const LIBRARY: &[u8] = b"library";
@@ -49,9 +49,9 @@ pub(super) struct Sources {
 struct Served {
     files: Mutex<HashMap<String, Bytes>>,
     asked: Mutex<Vec<(String, Option<String>)>>,
-    /// The first answer for the path ends after so many bytes, with an error.
+    /// The first response for the path ends with an error after this number of bytes.
     breaks: Mutex<HashMap<String, usize>>,
-    /// An answer for the path waits after so many bytes.
+    /// A response for the path pauses after this number of bytes.
     holds: Mutex<HashMap<String, (usize, Arc<Notify>)>>,
     ignores_ranges: Mutex<bool>,
 }
@@ -101,14 +101,14 @@ impl Sources {
         std::fs::read(self.models.path().join(path)).ok()
     }
 
-    /// Puts a file into the operator's own directory.
+    /// Adds a file to the operator's own directory.
     pub(super) fn lay_out(&self, path: &str, content: &[u8]) {
         let path = self.directory.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
 
-    /// What a process that was killed leaves of the model's file.
+    /// Creates the partial file of a killed process.
     pub(super) fn leave_half_done(&self, id: &str, content: &[u8]) {
         let scratch = self.models.path().join(".fetching").join(id);
         std::fs::create_dir_all(&scratch).unwrap();
@@ -147,13 +147,13 @@ impl Sources {
         !self.ranges(path).is_empty()
     }
 
-    /// The ranges that were asked for, in order.
+    /// The requested ranges, in order.
     pub(super) fn ranges(&self, path: &str) -> Vec<Option<String>> {
         let asked = self.served.asked.lock().unwrap();
         asked.iter().filter(|(it, _)| it == path).map(|(_, range)| range.clone()).collect()
     }
 
-    /// An error without what differs from run to run.
+    /// The error message without parts that differ between runs.
     pub(super) fn told(&self, error: &PullError) -> String {
         let directory = self.directory.path().display().to_string();
         let told = error.to_string().replace(&directory, "<directory>");
@@ -162,7 +162,7 @@ impl Sources {
     }
 }
 
-/// Fills the registries and lists what is in them.
+/// Fills the registries and returns a manifest of their content.
 fn publish(served: &Served, base: &str) -> &'static Manifest {
     let (one, two) = CONTENT.split_at(CONTENT.len() / 3);
     let archives = [
@@ -233,7 +233,7 @@ async fn answer(Shared(served): Shared<Arc<Served>>, request: Request) -> Respon
             let first: Result<Bytes, std::io::Error> = Ok(left.slice(..bytes));
             let error = Err(std::io::Error::other("the line broke"));
             Body::from_stream(stream::iter([first, error]).then(|piece| async {
-                // The first piece must be on its way before the line breaks.
+                // The first chunk must be sent before the connection breaks.
                 tokio::task::yield_now().await;
                 piece
             }))
