@@ -39,7 +39,7 @@ gateway_tests
 say "clients"
 cargo build --locked --workspace --tests --bin gateway --bin tollgate
 binary="$(target_dir)/debug/gateway"
-TOLLGATE="$binary" tests-e2e/.venv/bin/python -m unittest discover --start-directory tests-e2e --verbose
+TOLLGATE="$binary" tests-e2e/.venv/bin/python tests-e2e/run.py
 ./tests-e2e/rpc/run.sh "$binary"
 ./tests-e2e/wallet/clients/run.sh "$binary"
 ./tests-e2e/wallet/run.sh "$binary"
@@ -54,8 +54,7 @@ say "tests of the engine"
 engine_tests
 
 say "clients of the engine"
-TOLLGATE="$(target_dir)/debug/tollgate" tests-e2e/.venv/bin/python -m unittest discover --verbose \
-  --start-directory tests-e2e/engine --top-level-directory tests-e2e
+TOLLGATE="$(target_dir)/debug/tollgate" tests-e2e/.venv/bin/python tests-e2e/run.py engine
 
 # Last, for it needs the package sources more than the code: 77 is "not possible on this machine".
 say "the install step on a bare machine"
