@@ -1,5 +1,6 @@
 """The console in Debian's Chromium, against the service with a scripted upstream."""
 
+import os
 import re
 import unittest
 
@@ -35,7 +36,8 @@ class Console(ServiceCase):
         said = "".join(self.server.output)
         link = re.search(r"console, this link signs in once as the operator: (\S+)", said).group(1)
         operator = self.server.create_operator_key()
-        keys = {"ADMIN_KEY": self.admin, "INFERENCE_KEY": self.key, "OPERATOR_KEY": operator}
+        socket = os.path.join(self.server.folder, "data", "tollgate.sock")
+        keys = {"ADMIN_KEY": self.admin, "INFERENCE_KEY": self.key, "OPERATOR_KEY": operator, "CONTROL_SOCKET": socket}
         browse(self, self.server, "console.test.mjs", SUITE_SECONDS_MAX, CONSOLE_LINK=link, **keys)
 
 

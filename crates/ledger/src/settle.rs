@@ -1,10 +1,12 @@
 //! Settling: the work is done, its cost is charged, and the rest of the hold is released.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use credits::{Command, EntryId, HoldKind, Outcome, Receipt, Rejection, Want};
 use money::Cost;
 use store::write::Write;
+use tokio::time::timeout;
 
 use crate::charge::Charge;
 use crate::error::{HoldRefused, LedgerError};
@@ -16,17 +18,53 @@ use crate::watch::Watched;
 /// Records of the usual charge, paid by one lot through a key: a transfer and the key's counter.
 const RECORDS_USUAL: usize = 2;
 
+/// Time until the caller of a request is refused whose charge has no known outcome: a commit was
+/// sent, and the database is unreachable since.
+const OUTCOME_MAX: Duration = Duration::from_secs(18);
+
+/// The reason in the usage row of a charge that became durable too late.
+const LATE_NOTES: &str = "Refund: charged after the request had failed";
+
 impl Ledger {
     /// Charges the cost of the work, at most once: the charge has the id of its hold.
     ///
     /// The charge is decided and handed to the store by the call itself; the future resolves once
     /// it is durable. Dropping the future does not undo the charge. A cost of zero writes nothing.
+    ///
+    /// If the store does not answer in time, the caller is refused. The charge is refunded should it
+    /// become durable later.
     pub fn settle(
         &self,
         hold: Hold,
         charge: Charge,
     ) -> impl Future<Output = Result<Receipt, LedgerError>> + Send + use<> {
-        self.settle_with(hold, charge, Vec::new())
+        let decided = self.decide_watched(hold, charge, Vec::new());
+        let ledger = Ledger { shared: Arc::clone(&self.shared) };
+        async move {
+            let (receipt, watched) = decided?;
+            let Some(mut watched) = watched else { return Ok(receipt) };
+            match timeout(OUTCOME_MAX, &mut watched).await {
+                Ok(outcome) => outcome.map(|()| receipt),
+                Err(_) => {
+                    tokio::spawn(ledger.refund_late_charge(receipt.charge, watched));
+                    Err(LedgerError::Unavailable)
+                }
+            }
+        }
+    }
+
+    /// Waits for a charge whose caller was refused, and refunds it if it became durable.
+    async fn refund_late_charge(self, charge: EntryId, watched: Watched) {
+        if watched.await.is_err() {
+            return;
+        }
+        let id = charge.0;
+        match self.refund(charge, None, LATE_NOTES, Vec::new()).await {
+            Ok(_) => tracing::warn!("the charge {id} of a failed request was refunded"),
+            Err(error) => tracing::error!(
+                "the charge {id} of a failed request is to be refunded by the operator: {error}"
+            ),
+        }
     }
 
     /// Settles, and writes more rows together with the charge: all of them or none.
@@ -39,13 +77,7 @@ impl Ledger {
         charge: Charge,
         also: Vec<Write>,
     ) -> impl Future<Output = Result<Receipt, LedgerError>> + Send + use<> {
-        let work = UnchargedWork::of(&charge);
-        let decided = self.decide(hold, charge, also);
-        if let (Err(error), Some(work)) = (&decided, &work) {
-            work.note(error);
-        }
-        let decided = decided
-            .map(|(receipt, watched)| (receipt, watched.map(|watched| watched.charging(work))));
+        let decided = self.decide_watched(hold, charge, also);
         async move {
             let (receipt, watched) = decided?;
             if let Some(watched) = watched {
@@ -53,6 +85,22 @@ impl Ledger {
             }
             Ok(receipt)
         }
+    }
+
+    /// Decides the charge. If it fails, now or when it is written, the work is recorded as
+    /// uncharged.
+    fn decide_watched(
+        &self,
+        hold: Hold,
+        charge: Charge,
+        also: Vec<Write>,
+    ) -> Result<(Receipt, Option<Watched>), LedgerError> {
+        let work = UnchargedWork::of(&charge);
+        let decided = self.decide(hold, charge, also);
+        if let (Err(error), Some(work)) = (&decided, &work) {
+            work.note(error);
+        }
+        decided.map(|(receipt, watched)| (receipt, watched.map(|watched| watched.charging(work))))
     }
 
     fn decide(

@@ -1,7 +1,9 @@
 //! The queue of groups for the writer, in the order in which they were handed in.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use store::Commit;
 use store::error::StoreError;
@@ -14,6 +16,7 @@ const QUEUED_GROUPS_MAX: usize = 65_536;
 pub(crate) struct Waiting {
     pub(crate) group: Group,
     pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
+    since: Instant,
 }
 
 /// The sending half. Dropping it ends the queue; waiting groups are still written.
@@ -25,13 +28,15 @@ pub(crate) struct Queue {
 /// The receiving half, for the writer.
 pub(crate) struct Arrivals {
     receiver: mpsc::UnboundedReceiver<Waiting>,
+    /// Groups read from the channel and not yet taken, oldest first.
+    read: VecDeque<Waiting>,
     len: Arc<AtomicUsize>,
 }
 
 pub(crate) fn queue() -> (Queue, Arrivals) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let len = Arc::new(AtomicUsize::new(0));
-    (Queue { sender, len: Arc::clone(&len) }, Arrivals { receiver, len })
+    (Queue { sender, len: Arc::clone(&len) }, Arrivals { receiver, read: VecDeque::new(), len })
 }
 
 impl Queue {
@@ -43,7 +48,7 @@ impl Queue {
             return Box::pin(async { Err(StoreError::Busy) });
         }
         let (done, outcome) = oneshot::channel();
-        if self.sender.send(Waiting { group, done }).is_err() {
+        if self.sender.send(Waiting { group, done, since: Instant::now() }).is_err() {
             return Box::pin(async { Err(StoreError::Closed) });
         }
         Box::pin(async move { outcome.await.unwrap_or(Err(StoreError::Closed)) })
@@ -58,8 +63,25 @@ impl Arrivals {
     /// Waits for groups and takes at most `groups_max`; empty once the queue has ended.
     pub(crate) async fn take(&mut self, groups_max: usize) -> Vec<Waiting> {
         let mut taken = Vec::new();
-        self.receiver.recv_many(&mut taken, groups_max).await;
+        if self.read.is_empty() {
+            self.receiver.recv_many(&mut taken, groups_max).await;
+        } else {
+            taken.extend(self.read.drain(..groups_max.min(self.read.len())));
+        }
         self.len.fetch_sub(taken.len(), Ordering::SeqCst);
         taken
+    }
+
+    /// Fails the groups that have waited for longer than `age_max`: they were never sent, so they
+    /// are definitely not written.
+    pub(crate) fn fail_overdue(&mut self, age_max: Duration, error: &StoreError) {
+        while let Ok(waiting) = self.receiver.try_recv() {
+            self.read.push_back(waiting);
+        }
+        while let Some(overdue) = self.read.pop_front_if(|it| age_max < it.since.elapsed()) {
+            self.len.fetch_sub(1, Ordering::SeqCst);
+            // A waiter that was dropped does not need the outcome.
+            let _ = overdue.done.send(Err(error.clone()));
+        }
     }
 }

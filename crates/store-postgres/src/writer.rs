@@ -32,7 +32,8 @@ const BATCH_GROUPS_MAX: usize = 4096;
 const COLLISIONS_MAX: u32 = 8;
 
 /// Time to retry while the database is unreachable, before groups fail that are definitely not
-/// written: work was done for them, and their callers wait.
+/// written, also those behind a batch whose outcome is unknown: work was done for them, and their
+/// callers wait.
 const UNREACHABLE_MAX: Duration = Duration::from_secs(12);
 
 /// The same while the store is being closed, also for groups whose outcome is unknown.
@@ -113,7 +114,7 @@ impl Writer {
                 return;
             }
             let started = Instant::now();
-            let outcomes = self.write(&waiting).await;
+            let outcomes = self.write(&waiting, &mut arrivals).await;
             self.commit_seconds.record(started.elapsed().as_secs_f64());
             self.batch_groups.record(waiting.len() as f64);
             for (waiting, outcome) in waiting.into_iter().zip(outcomes) {
@@ -141,12 +142,12 @@ impl Writer {
     }
 
     /// Commits the groups in order, in as few transactions as possible. Returns their outcomes.
-    async fn write(&mut self, waiting: &[Waiting]) -> Vec<Outcome> {
+    async fn write(&mut self, waiting: &[Waiting], arrivals: &mut Arrivals) -> Vec<Outcome> {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(waiting.len());
         let whole = 0..waiting.len();
         let mut parts = vec![whole];
         while let Some(part) = parts.pop() {
-            match self.commit(&waiting[part.clone()]).await {
+            match self.commit(&waiting[part.clone()], arrivals).await {
                 Ok(()) => outcomes.extend(part.map(|_| Ok(()))),
                 Err(Refusal::At { group, .. }) if 1 < part.len() => {
                     // The last one is taken first.
@@ -161,7 +162,11 @@ impl Writer {
 
     /// Runs one transaction until its outcome is known. It keeps its identity: under another one, a
     /// batch that was committed would not be recognised.
-    async fn commit(&mut self, waiting: &[Waiting]) -> Result<(), Refusal> {
+    async fn commit(
+        &mut self,
+        waiting: &[Waiting],
+        arrivals: &mut Arrivals,
+    ) -> Result<(), Refusal> {
         let identity = self.seat.identity();
         if identity != self.written_as {
             (self.written_as, self.memory) = (identity, Memory::default());
@@ -201,9 +206,11 @@ impl Writer {
                         (false, true) => None,
                         (false, false) => Some(UNREACHABLE_MAX),
                     };
+                    let text = format!("the database cannot be reached: {cause}");
+                    let error = StoreError::Failed(text);
+                    arrivals.fail_overdue(UNREACHABLE_MAX, &error);
                     if !unreachable.pause(patience).await {
-                        let text = format!("the database cannot be reached: {cause}");
-                        return Err(Refusal::Of(StoreError::Failed(text)));
+                        return Err(Refusal::Of(error));
                     }
                 }
             }

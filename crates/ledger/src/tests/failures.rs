@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use store::error::StoreError;
 use store::intercept::{Intercept, Intercepted};
 use store::sqlite::Sqlite;
 use store::write::Group;
 use store::{Commit, Store};
+use tokio::sync::Notify;
 
 use super::fixture::{
     World, add_owner, base, cost, entry, exactly, nanos, owner, scratch, settled, through, world_on,
@@ -173,5 +175,58 @@ async fn an_allowance_whose_opening_was_lost_is_opened_again() {
     let receipt = world.ledger.settle(hold, cost(500)).await.unwrap();
     assert_eq!(receipt.paid(money::Currency::Diem), nanos(500));
     world.expect_usd(1_000);
+    world.expect_sound().await;
+}
+
+/// A store that writes groups and answers only when a test allows it: a network that swallows the
+/// answer to a commit.
+#[derive(Default)]
+struct SilentStore {
+    is_silent: AtomicBool,
+    answers: Arc<Notify>,
+}
+
+impl Intercept for SilentStore {
+    fn commit(&self, inner: &Arc<dyn Store>, group: Group) -> Commit {
+        let commit = inner.commit(group);
+        if !self.is_silent.load(Ordering::SeqCst) {
+            return commit;
+        }
+        let answers = Arc::clone(&self.answers);
+        Box::pin(async move {
+            answers.notified().await;
+            commit.await
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_charge_whose_outcome_is_known_too_late_is_refused_and_refunded() {
+    let directory = tempfile::tempdir().unwrap();
+    let inner: Arc<dyn Store> = Arc::new(Sqlite::open(&scratch(&directory)).unwrap());
+    add_owner(&*inner, 1).await;
+    let network = Arc::<SilentStore>::default();
+    let store = Arc::new(Intercepted::new(inner, Arc::clone(&network)));
+    let world = world_on(directory, store).await;
+    world.top_up(1, 1_000).await;
+    let hold = world.ledger.hold(through(1), exactly(300)).unwrap();
+    network.is_silent.store(true, Ordering::SeqCst);
+    // Nothing else is under way, so the clock of the runtime moves on to the deadline at once.
+    tokio::time::pause();
+    let refused = world.ledger.settle(hold, cost(300)).await.unwrap_err();
+    tokio::time::resume();
+    assert!(matches!(refused, LedgerError::Unavailable), "{refused}");
+    world.expect_usd(700);
+
+    network.is_silent.store(false, Ordering::SeqCst);
+    network.answers.notify_one();
+    let refunded = async {
+        while world.usage().await.len() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), refunded).await.unwrap();
+    world.expect_usd(1_000);
+    assert_eq!(world.used().await, 0, "the refund is a usage row of its own");
     world.expect_sound().await;
 }

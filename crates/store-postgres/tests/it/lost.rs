@@ -55,6 +55,30 @@ async fn a_batch_with_a_fault_in_it_is_told_apart_after_a_lost_connection() {
     assert_eq!(store.load().await.unwrap().snapshot.lots[0].columns.debits, 5);
 }
 
+/// A commit that was sent may be durable, so it is retried for as long as the server is away. Groups
+/// behind it were never sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn groups_behind_a_commit_of_unknown_outcome_fail_while_the_server_is_away() {
+    let direct = database().await;
+    let proxy = Proxy::start().await;
+    let store = store(&proxy.url(&direct), "one").await;
+    furnish(&store, 1).await;
+    proxy.cut(Cut::FreezeBeforeCommit);
+    let unknown = tokio::spawn(store.commit(pays(5)));
+    while !proxy.has_cut() {
+        tokio::task::yield_now().await;
+    }
+    proxy.swallow(true);
+    let behind = store.commit(pays(6));
+    let refused = tokio::time::timeout(Duration::from_secs(30), behind).await.unwrap();
+    assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+    assert!(!unknown.is_finished());
+    proxy.swallow(false);
+    unknown.await.unwrap().unwrap();
+    assert_eq!(store.transfers(entry_id(5)).await.unwrap().len(), 1);
+    assert_eq!(store.transfers(entry_id(6)).await.unwrap().len(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_writer_whose_session_is_ended_again_and_again_writes_everything_once() {
     const ROUNDS: u128 = 60;
