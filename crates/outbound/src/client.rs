@@ -93,7 +93,7 @@ impl Client {
         self.send(target.get(uri)).await
     }
 
-    /// Sends a PUT without a body, which is how some servers are told to stop.
+    /// Sends a PUT without a body, which some servers use as a stop request.
     pub async fn put(&self, target: &Target) -> Result<Answer, OutboundError> {
         if let Some(plain) = target.plain() {
             return self.connections.get().plain.send(plain, target.plain_put()).await;

@@ -6,7 +6,7 @@ use store::StoreFuture;
 use store::error::StoreError;
 use store::intercept::Intercept;
 
-/// Passes everything through until it is told to fail queries. Writes still succeed.
+/// Passes everything through until a test makes queries fail. Writes still succeed.
 #[derive(Default)]
 pub struct Flaky {
     is_failing: AtomicBool,
