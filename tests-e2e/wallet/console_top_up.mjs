@@ -121,7 +121,7 @@ for (const { name, chain, amount } of CHAINS) {
     await page.getByLabel("Amount in USD").fill(amount);
     const shown = `$${Number(amount).toFixed(2)}`;
     await page.getByRole("button", { name: `Pay ${shown} with ${name} on ${chain}` }).click();
-    await page.getByTestId("paid").getByText(`${shown} arrived.`).waitFor();
+    await page.getByTestId("paid").getByText(`${shown} received.`).waitFor();
     await shot(page, `top-up-${chain.toLowerCase()}`);
     await pages.getByRole("link", { name: "Overview" }).click();
     await page.getByTestId("balance").getByText(shown).waitFor();
@@ -136,6 +136,6 @@ test("too little is refused before the wallet is asked to sign", async () => {
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Top up" }).click();
   await page.getByLabel("Amount in USD").fill("1");
   await page.getByRole("button", { name: /with Sol wallet/ }).click();
-  await page.getByRole("alert").getByText("The least is $5.00.").waitFor();
+  await page.getByRole("alert").getByText("The minimum is $5.00.").waitFor();
   await context.close();
 });
