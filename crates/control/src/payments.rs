@@ -79,8 +79,9 @@ impl Service {
         Ok(report(&claim, trouble, Some(found)))
     }
 
-    /// Removes a payment from the list of problems. The ledger does not change: credited amounts
-    /// stay credited, and money received for a failed payment stays unassigned.
+    /// Removes a payment from the list of problems, or abandons an unfinished one. The ledger does
+    /// not change: credited amounts stay credited, and money received for a failed payment stays
+    /// unassigned.
     pub(crate) async fn write_off_payment(
         &self,
         by: &Actor,

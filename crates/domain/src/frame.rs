@@ -8,7 +8,7 @@ const SIDE_DEFAULT: u32 = 1024;
 const SIDE_MIN: u32 = 64;
 /// Side of a square image per `K` of a tier, in pixels.
 const TIER_SIDE: f64 = 1024.0;
-/// Divisor for models without one of their own: models are trained on multiples of 16 pixels.
+/// Divisor of the sides of edited images: models are trained on multiples of 16 pixels.
 const RATIO_DIVISOR: u32 = 16;
 /// Maximum of each part of a ratio.
 const RATIO_PART_MAX: u32 = 100;

@@ -213,8 +213,8 @@ impl Jobs {
     }
 }
 
-/// The job as the ledger knows it. Its hold has the key's limits; the charge needs the request's
-/// name.
+/// The job's hold and payer for the ledger. The hold already counted against the key's limits, so
+/// only the key's id is needed.
 pub(crate) fn money_of(job: &QueuedJob) -> ledger::Job {
     let terms =
         |key| KeyTerms { key, limit_usd: None, limit_diem: None, period: LimitPeriod::Epoch };

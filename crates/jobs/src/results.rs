@@ -54,7 +54,7 @@ impl Jobs {
         Ok(Kept { object, key, written })
     }
 
-    /// The result of a job; `None` if it is deleted or marked for deletion.
+    /// The result of a job; `None` if it is deleted, expired or marked for deletion.
     pub async fn media_of(&self, job: &QueuedJob) -> Result<Option<Media>, StoreError> {
         let Some(id) = job.media else { return Ok(None) };
         let media = self.parts.store.media(id).await?;

@@ -354,7 +354,7 @@ async fn write_step(jobs: &Jobs, job: &QueuedJob, step: JobStep) -> RunResult<()
     written.map_err(Stopped::from)
 }
 
-/// Extends the lease three times per lease duration. Returns when it is lost.
+/// Extends the lease after each third of its duration. Returns when it is lost.
 async fn beat(jobs: &Jobs, job: &QueuedJob) -> Stopped {
     let lease = jobs.settings.lease;
     loop {

@@ -69,7 +69,7 @@ impl Gathered {
         output.write_all(&lines)
     }
 
-    /// Writes the buffer periodically until the log ends.
+    /// Writes the buffer [`GATHERED_MAX`] after its first line, again and again until the log ends.
     fn keep_writing(&self) {
         loop {
             let waiting = lock(&self.waiting);

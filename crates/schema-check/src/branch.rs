@@ -98,8 +98,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Orders branches by how badly they match: wrong constants first, then missing fields, then
-/// others.
+/// Distance of a branch from a match: wrong constants, missing fields, all faults. Smaller is closer.
 fn distance(found: &[(Vec<PathStep>, Fault)], level: usize) -> (usize, usize, usize) {
     let here = || found.iter().filter(|(path, _)| path.len() == level + 1);
     let constants = here().filter(|(_, fault)| matches!(fault, Fault::NotOneOf { .. })).count();

@@ -10,7 +10,7 @@ pub(crate) fn coerce(nodes: &[Node], root: NodeId, pairs: Vec<(String, String)>)
     coerce_all(nodes, root, grouped(pairs))
 }
 
-/// Converts pairs with distinct names, none of which is an array's.
+/// Converts pairs with distinct names, none of which ends in `[]`.
 pub(crate) fn coerce_distinct(
     nodes: &[Node],
     root: NodeId,

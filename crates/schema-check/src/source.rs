@@ -10,7 +10,7 @@ use crate::shape::SchemaError;
 /// Maximum memory of one compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// The schema that is compiled, with its position.
+/// Pointer and depth of the schema that is compiled.
 pub(crate) struct Source<'a> {
     pub(crate) pointer: &'a str,
     pub(crate) depth: usize,

@@ -126,7 +126,7 @@ fn constants(nodes: &[Node], id: NodeId) -> Vec<(String, Vec<String>)> {
     constants
 }
 
-/// The node at the end of a chain of bare references.
+/// The first node of a reference chain with allowed values, or else the last one.
 fn resolved(nodes: &[Node], id: NodeId) -> &Node {
     let chain = hops(nodes, id);
     let has_rules = |it: &&&Node| it.allowed.is_some();

@@ -132,7 +132,7 @@ pub enum ModelSpec {
 }
 
 named! {
-    /// Who can read what a caller sends.
+    /// Exposure of the content that a caller sends.
     pub enum Privacy {
         /// Content is not stored.
         Private = "private",
