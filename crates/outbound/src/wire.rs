@@ -245,7 +245,7 @@ impl Wire {
         while let Ok(Some(_)) = framing.take(&mut self.unread) {}
     }
 
-    /// Ends the connection: no more of this response, and no further request.
+    /// Marks the response as failed: nothing more is read, and no request can follow.
     fn fail<T>(
         &mut self,
         error: &(dyn std::error::Error + 'static),

@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Distance of a branch from a match: wrong constants, missing fields, all faults. Smaller is closer.
+/// Distance of a branch from a match: wrong constants, then missing fields, then all faults.
 fn distance(found: &[(Vec<PathStep>, Fault)], level: usize) -> (usize, usize, usize) {
     let here = || found.iter().filter(|(path, _)| path.len() == level + 1);
     let constants = here().filter(|(_, fault)| matches!(fault, Fault::NotOneOf { .. })).count();
