@@ -1,7 +1,7 @@
-"""Recipes in which two things have to do with each other: somebody wears, holds, reads, eats, plays or rides something.
+"""Recipes in which two objects interact: a figure wears, holds, reads, eats, plays or rides something.
 
-Drawings of one emoji set are laid over each other by the edges of what is drawn in them. Combinations that prompts.txt asks for
-are never made, so that those prompts stay unseen.
+Drawings of one emoji set are placed on each other by their bounding boxes. Combinations in prompts.txt are never made, so that
+those prompts stay unseen.
 """
 import re
 
@@ -26,12 +26,12 @@ RIDES = {'bicycle': ['riding a bicycle', 'on a bicycle'], 'motorcycle': ['riding
          'camel': ['riding a camel'], 'whale': ['riding a whale', 'on a whale'], 'turtle': ['riding a turtle'], 'rocket': ['riding a rocket'], 'cloud': ['on a cloud', 'sitting on a cloud'], 'mushroom': ['on a mushroom', 'sitting on a mushroom'], 'wood': ['on a log'], 'couch and lamp': ['on a couch'], 'chair': ['on a chair'], 'bed': ['on a bed'], 'surfboard': ['surfing']}
 INSIDE = {'sailboat': ['in a boat', 'in a sailboat'], 'canoe': ['in a boat', 'in a canoe'], 'automobile': ['driving a car', 'in a red car'], 'sport utility vehicle': ['driving a car', 'in a blue car'], 'racing car': ['driving a race car'], 'tractor': ['driving a tractor'], 'bathtub': ['in a bathtub'], 'shopping cart': ['in a shopping cart'], 'wrapped gift': ['in a box'], 'airplane': ['flying an airplane'], 'hot springs': ['in a hot spring']}
 FRUIT = {'tangerine': 'oranges', 'lemon': 'lemons', 'cherries': 'cherries', 'pear': 'pears', 'peach': 'peaches', 'red heart': 'hearts', 'star': 'stars', 'coconut': 'coconuts'}
-# prompts.txt has these
+# combinations in prompts.txt
 UNSEEN = re.compile(r'\bcat\b.*\bhat\b|robot.*(flower|rose|tulip|hibiscus|blossom|bouquet)|lion.*crown|\bowl\b.*book|ghost.*pumpkin|pumpkin.*ghost|tree with.*apple|wizard.*crystal')
 key = lambda name: re.sub(r"['’]", '', name)
 
 def index(rows, pool):
-    """(set, name) -> drawings, for what the tables above name."""
+    """(set, name) -> drawings, for the names in the tables above."""
     known = {key(k) for t in (SUBJECTS, HATS, EYES, FLOWERS, FOOD, DRINK, MUSIC, READ, THINGS, RIDES, INSIDE, FRUIT) for k in t} | {'deciduous tree'}
     by = {}
     for i in pool:
@@ -43,7 +43,7 @@ def index(rows, pool):
 def a(n): return n if n.endswith('s') or n in ('coffee', 'tea', 'milk', 'juice', 'beer', 'noodles', 'soup', 'bread', 'cheese', 'santa claus', 'ice cream', 'pizza') else ('an ' if n[0] in 'aeiou' else 'a ') + n
 
 def place(box, s, at, to, flip=False):
-    """Where a drawing's middle lies when the point `at` of its edges (0..1 across, 0..1 down) shall be at `to`."""
+    """The centre of a drawing whose point `at` (0..1 across, 0..1 down its bounding box) is to be at `to`."""
     x0, y0, x1, y1 = box
     if flip: x0, x1 = -x1, -x0
     return to[0] - s * (x0 + (x1 - x0) * at[0]), to[1] - s * (y0 + (y1 - y0) * at[1])
@@ -54,7 +54,7 @@ def edges(box, s, x, y, flip=False):
     return x + s * x0, y + s * y0, x + s * x1, y + s * y1
 
 def make(R, found, info):
-    """-> (caption, objects from back to front) or None when the set lacks something."""
+    """-> (caption, objects from back to front) or None if the set lacks a drawing."""
     by, sets, subjects = found
     if not sets: return None
     S = R.choice(sets)

@@ -1,4 +1,4 @@
-"""What make_dataset.py collected, as prep.py reads it: data.jsonl.xz without the sets that only the autoencoder saw, and webp/."""
+"""Pack the output of make_dataset.py for prep.py: data.jsonl.xz without the sets that only the autoencoder used, and webp/."""
 import json, lzma, os, shutil
 AUTOENCODER_ONLY = set('streamline-sharp-color icon-park-twotone solar healthicons pepicons-print streamline-ultimate maki temaki iconoir hugeicons covid'.split())
 os.makedirs('webp', exist_ok=True)

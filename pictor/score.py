@@ -1,12 +1,12 @@
-"""Compare generators on the same prompts, seeds and steps, from int8 files as they are shipped.
+"""Compare generators on the same prompts, seeds and steps, from int8 files in the released format.
 usage: score.py CARRY WORK OUT NAME=dit.int8.safetensors... [--seconds 70] [--tiny]
 
-Writes OUT/sheet-NAME.jpg (the 48 prompts: 20 steps; 8 steps; 20 steps with ", flat illustration" where no style is named),
-OUT/copies.jpg (pictures most like a training picture, each above that picture) and OUT/score.json.
+Writes OUT/sheet-NAME.jpg (the 48 prompts: 20 steps; 8 steps; 20 steps with ", flat illustration" if the prompt names no style),
+OUT/copies.jpg (pictures most similar to a training picture, each above that picture) and OUT/score.json.
 
-Retrieval needs no outside model: a small network is trained here on the training latents to say which MiniLM caption vector
-belongs to which latent (contrastive). It never sees one drawing in forty; how well it finds captions of those is told too.
-Each generated latent then looks for its own caption among all captions asked."""
+Retrieval needs no external model: a small contrastive network is trained here on the training latents to match latents with
+MiniLM caption vectors. One drawing in forty is held out; the accuracy on those is reported too. Each generated latent is then
+matched against all requested captions."""
 import argparse, json, os, re, time, zlib
 import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
 from tokenizers import Tokenizer
@@ -31,7 +31,7 @@ def encode_text(caps):
     ids, mask = tokenize(tok, caps); ids, mask = ids.to(dev), mask.to(dev); s, p = text(ids, mask); return s, mask, p
 @torch.no_grad()
 def sample(m, cond, steps, seed):
-    """Latents [n, 4, 32, 32]. A distilled generator takes one pass a step."""
+    """Latents [n, 4, 32, 32]. A distilled generator needs one pass per step."""
     out = []
     noise = torch.randn(len(cond[0]), 4, 32, 32, generator=torch.Generator().manual_seed(seed)); t = schedule(steps)
     for k in range(0, len(noise), 280):
@@ -69,7 +69,7 @@ for arg in A.models:
     jpeg([grid(picture(drawn[name, 20, 0][:n])), gap, grid(picture(drawn[name, 8, 0][:n])), gap, grid(picture(sample(m, served, 2 if TINY else 20, 0)))], f'{OUT}/sheet-{name}.jpg')
     log('drawn', name, 'one pass a step' if hasattr(m, 'w1') else 'two passes a step')
 
-# ---- copies: distance to the nearest training latent, both less the mean one, over the picture's own length
+# ---- copies: distance to the nearest training latent (both minus the mean), relative to the picture's own norm
 lat = torch.from_numpy(np.load(WORK + '/lat.npy')).to(dev); pooled = torch.from_numpy(np.load(WORK + '/pooled.npy')).to(dev).float(); real = torch.from_numpy(np.load(WORK + '/heldlat.npy')).to(dev)[:len(held)].float()
 caps = json.load(open(WORK + '/caps.json')); mean = lat[:: max(1, len(lat) // 50000)].float().mean(0)
 def nearest(x):
@@ -108,14 +108,14 @@ while True:
     i = use[torch.randint(len(use), (BS,), device=dev)]; z = lat[i].float(); z = z + torch.randn_like(z) * .15 * torch.rand(BS, 1, 1, 1, device=dev); p = pooled[i]
     with torch.autocast(dev, torch.bfloat16): a = eye(z.contiguous(memory_format=torch.channels_last))
     b = told(p); logits = scale.clamp(max=4.6).exp() * a @ b.T
-    logits = logits.masked_fill((p @ p.T > .995) & ~torch.eye(BS, dtype=torch.bool, device=dev), -1e4)      # the same caption twice is no mistake
+    logits = logits.masked_fill((p @ p.T > .995) & ~torch.eye(BS, dtype=torch.bool, device=dev), -1e4)      # equal captions do not count as errors
     k = torch.arange(BS, device=dev); loss = (F.cross_entropy(logits, k) + F.cross_entropy(logits.T, k)) / 2
     opt.zero_grad(set_to_none=True); loss.backward(); torch.nn.utils.clip_grad_norm_(params, 1.0); opt.step(); step += 1
     if step % (5 if TINY else 100) == 0: log(f'retrieval step {step} loss {loss.item():.3f}')
 eye.eval()
 @torch.no_grad()
 def ranks(z, p, among):
-    """How many of the captions `among` (its own is at the same place) fit each latent better than its own."""
+    """The number of captions in `among` that match each latent better than its own, which is at the same index."""
     with torch.autocast(dev, torch.bfloat16): a = torch.cat([eye(x.float().contiguous(memory_format=torch.channels_last)) for x in z.split(512)])
     sim = a @ told(among).T; own = (a * told(p)).sum(1); same = p @ among.T > .995
     return ((sim > own[:, None] + 1e-4) & ~same).sum(1), own

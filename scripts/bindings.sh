@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the bindings of llama.cpp anew: scripts/bindings.sh FOLDER, where FOLDER holds llama.cpp's
-# sources at the version that crates/llama names. It needs bindgen (cargo install bindgen-cli
-# --version 0.72.1 --locked) and libclang; nobody else does, for what it writes is committed.
+# Generates the bindings of llama.cpp: scripts/bindings.sh FOLDER, where FOLDER has llama.cpp's
+# sources at the version that crates/llama names. Needs bindgen (cargo install bindgen-cli
+# --version 0.72.1 --locked) and libclang. A build needs neither, because the output is committed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -14,7 +14,7 @@ crate=crates/llama
 cp "$sources/include/llama.h" "$sources/ggml/include/ggml-backend.h" "$crate/include/"
 cp "$sources/LICENSE" "$crate/include/LICENSE"
 
-# What engine-text needs, and no more: each of these must be in the library, or it is refused.
+# Only the functions that engine-text needs: a library that lacks one of them is refused.
 functions=(
   llama_version llama_backend_init llama_log_set
   llama_model_default_params llama_model_load_from_file llama_model_free llama_model_get_vocab
@@ -42,5 +42,5 @@ bindgen "$sources/include/llama.h" \
   --output "$crate/src/bindings.rs" \
   -- -I "$sources/include" -I "$sources/ggml/include"
 rustfmt --edition 2024 "$crate/src/bindings.rs"
-# bindgen writes an opening of the file for an older libloading; ours is in library.rs.
+# bindgen's code for opening the library is for an older libloading; ours is in library.rs.
 perl -0pi -e 's/    pub unsafe fn new<P>.*?\n    \}\n//s' "$crate/src/bindings.rs"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the binary, after installing what is missing, and prints where it is: scripts/build.sh
-# [PROFILE]. `release` is what is deployed; `quick` builds sooner: what is done seldom is not optimised.
+# Installs missing tools, builds the binary and prints its path: scripts/build.sh [PROFILE].
+# `release` is for deployment; `quick` builds faster, because rarely used code is not optimised.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 profile=${1:-release}
 ensure_toolchain
 
-# A guess from the time of each package on two cores; more cores need less.
+# An estimate from the build times of the packages on two cores; more cores need less time.
 estimate() {
   local cores minutes
   cores=$(nproc 2>/dev/null || echo 2)

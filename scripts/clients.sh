@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Makes sure of what the tests drive: Python's and Node's clients, a browser, Postgres, nginx and Redis. To be sourced,
-# after lib.sh, in the root of the tree.
+# Installs the programs that the tests use: Python and Node clients, a browser, Postgres, nginx and Redis. To be
+# sourced after lib.sh, in the root of the repository.
 
 NODE_WANTED=18
 PYTHON_WANTED=3.11
 
-# Every folder of tests with a package.json or a requirements.txt of its own.
+# Every test folder with its own package.json or requirements.txt.
 CLIENT_FOLDERS=(tests-e2e tests-e2e/rpc tests-e2e/wallet tests-e2e/wallet/clients)
 
 ensure_python() {
-  # Debian splits venv off, and its absence only shows when pip is asked for.
+  # Debian packages venv separately; a missing venv only fails when pip is used.
   if ! have python3 || ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
     install_packages "the Python clients" python3 python3-venv
   fi
@@ -30,7 +30,7 @@ ensure_node() {
     fail "Node $version is too old for the clients. Install $NODE_WANTED or newer, then run this again."
 }
 
-# python_clients FOLDER: its requirements.txt, in a virtual environment beside it.
+# python_clients FOLDER: installs its requirements.txt in a virtual environment beside it.
 python_clients() {
   local wanted=$1/requirements.txt stamp=$1/.venv/installed.txt
   cmp -s "$wanted" "$stamp" && return 0
@@ -41,9 +41,9 @@ python_clients() {
   cp "$wanted" "$stamp"
 }
 
-# node_clients FOLDER: its package.json, with the versions of its lock file where there is one. Not
-# `npm ci`: it refuses a lock file that leaves out a package for another system, and a registry that
-# mirrors only some systems cannot name them all. The folders that use anvil have no lock file.
+# node_clients FOLDER: installs its package.json, with the versions of its lock file if it has one.
+# Not `npm ci`, which refuses a lock file without the packages for other systems; a registry that
+# mirrors only some systems cannot list them all. The folders that use anvil have no lock file.
 node_clients() {
   local wanted=$1/package.json
   [ -e "$1/package-lock.json" ] && wanted=$1/package-lock.json
@@ -55,13 +55,13 @@ node_clients() {
   cp "$wanted" "$stamp"
 }
 
-# Pages that scripts build are tested with a real browser.
+# Pages that need scripts are tested with a real browser.
 ensure_browser() {
   have chromium || have google-chrome || install_packages "the browser" chromium
 }
 
-# The store on Postgres is tested against a server that the tests start for themselves, from where
-# Debian puts its programs; the service that comes with the package is not used.
+# The tests start their own Postgres server from Debian's program folder; the package's own service
+# is not used.
 POSTGRES_WANTED=15
 ensure_postgres() {
   newest_postgres >/dev/null || install_packages "the Postgres store" postgresql
@@ -78,12 +78,12 @@ newest_postgres() {
   done | sort -V | tail -n 1 | grep .
 }
 
-# Several nodes are tested behind a proxy that the tests start for themselves.
+# The tests start their own proxy in front of several nodes.
 ensure_nginx() {
   have nginx || [ -x /usr/sbin/nginx ] || install_packages "the proxy in front of nodes" nginx-light
 }
 
-# Limits that nodes count together are tested against a server that the tests start for themselves.
+# The tests of shared limits start their own server.
 ensure_redis() {
   have valkey-server || have redis-server || install_packages "limits across nodes" redis-server
 }

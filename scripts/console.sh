@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the console anew. With --check, says whether the committed bundle is what its sources make.
+# Builds the console. With --check, checks that the committed bundle matches its sources.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packs what is deployed: scripts/dist.sh [BINARY]. Without one it builds the release profile. The
-# archive holds the binary, licences, completions, a manual page and a systemd unit; SHA256SUMS lies
-# beside it.
+# Creates the release archive: scripts/dist.sh [BINARY]. Without BINARY it builds the release profile.
+# The archive has the binary, licences, completions, a manual page and a systemd unit; SHA256SUMS is
+# written beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -24,10 +24,10 @@ for shell in bash zsh fish; do
 done
 "$folder/tollgate" man >"$folder/tollgate.1"
 
-# Every package that is linked in, under which licence, and the texts that its authors ship.
+# Every linked package with its licence, and the licence texts that its authors ship.
 cargo metadata --format-version 1 --locked --filter-platform "$(rustc -vV | sed -n 's/^host: //p')" |
   python3 scripts/licences.py "$folder/licences"
-# And of weights that others made and that are part of the program.
+# Also of third-party weights that are part of the program.
 cp crates/engine-onnx/weights/LICENSE "$folder/licences/real-esrgan.txt"
 
 (cd "$out" && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$name.tar.gz" "$name" &&

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Tries the first command where nothing is there: makes a bare Debian root with the machine's own
-# package sources, copies the tree in, and runs the install step in it.
+# Tests the first command on a bare system: creates a minimal Debian root with the machine's own
+# package sources, copies the repository into it, and runs the install step there.
 #
-#   scripts/fresh.sh toolchain   installs what building needs, as root and as a user with sudo
-#   scripts/fresh.sh whole       builds and serves as well, to the first answer of a chat
+#   scripts/fresh.sh toolchain   installs the build tools, as root and as a user with sudo
+#   scripts/fresh.sh whole       also builds and serves, up to the first answer of a chat
 #
-# It needs root (for chroot) and mmdebstrap, which it installs. Rust comes from the machine, for the
-# root is about packages: the toolchain's folder is mounted read-only, not copied. Where one of these
-# is missing it says so and ends with 77, which `make test` takes for "not tried".
+# Needs root (for chroot) and mmdebstrap, which it installs. Rust comes from the machine, because
+# this tests packages: the toolchain's folder is mounted read-only, not copied. If one of these is
+# missing, it says so and exits with 77, which `make test` reports as "not tried".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -28,7 +28,7 @@ have apt-get || not_tried "this machine has no apt"
 have mmdebstrap || (install_packages "a bare root" mmdebstrap) || not_tried "there is no mmdebstrap"
 have rustc || not_tried "there is no Rust to lend"
 
-# Kept between runs: making it takes half a minute, and each try works on a copy.
+# Kept between runs: creating it takes half a minute, and each test works on a copy.
 cache="${FRESH_CACHE:-${TMPDIR:-/tmp}/tollgate-fresh}"
 bare="$cache/bare.tar"
 root=""
@@ -37,13 +37,13 @@ leave() {
   [ -n "$root" ] || return 0
   local mounted
   for mounted in dev/pts dev proc rust; do umount -l "$root/$mounted" 2>/dev/null || true; done
-  # Nothing may be mounted below when it is removed.
+  # Nothing may be mounted below it when it is removed.
   grep -q " $root/" /proc/mounts || rm -rf --one-file-system "$root"
   root=""
 }
 trap leave EXIT
 
-# The files that point apt at mirrors and proxies, not what the machine does after an install.
+# Lists apt's configuration files for mirrors and proxies, but not its post-install hooks.
 apt_settings() { grep -liE '^ *Acquire' /etc/apt/apt.conf.d/* 2>/dev/null || true; }
 
 make_bare() {
@@ -58,14 +58,14 @@ make_bare() {
   mv "$bare.new.tar" "$bare"
 }
 
-# A copy of the bare root with the tree in it, and a user who may become root.
+# Makes a copy of the bare root with the repository in it, and a user with sudo.
 enter() {
   root=$(mktemp -d "${TMPDIR:-/tmp}/tollgate-root.XXXXXX")
   chmod 755 "$root"
   tar -xf "$bare" -C "$root" --exclude='./dev/*'
   cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
   apt_settings | xargs -r cp -t "$root/etc/apt/apt.conf.d/"
-  # Authorities that the machine trusts beside the usual ones, for registries behind a proxy.
+  # Additional certificate authorities of the machine, for registries behind a proxy.
   mkdir -p "$root/usr/local/share/ca-certificates"
   cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
   mkdir -p "$root/tree" "$root/rust" "$root/dev" "$root/proc"
@@ -75,7 +75,7 @@ enter() {
   mount --bind /dev "$root/dev" 2>/dev/null || not_tried "this machine may not mount"
   mount --bind /dev/pts "$root/dev/pts" 2>/dev/null || true
   mount -t proc proc "$root/proc" 2>/dev/null || not_tried "this machine may not mount"
-  # Rust itself is not what is tried, and its documentation would be most of a copy.
+  # Mounted, because Rust itself is not tested and its documentation would be most of a copy.
   mount --bind -o ro "$(rustc --print sysroot)" "$root/rust"
   chroot "$root" useradd --create-home --home-dir /tmp/builder --shell /bin/bash builder
   echo 'builder ALL=(ALL) NOPASSWD:ALL' >"$root/etc/sudoers.d/builder"
@@ -83,7 +83,7 @@ enter() {
   inside root apt-get update -qq >/dev/null 2>&1 || not_tried "no packages are reachable in there"
 }
 
-# inside USER COMMAND...: only what a login would have, and the registries this machine is set to.
+# inside USER COMMAND...: runs it with a login environment and this machine's registry settings.
 inside() {
   local user=$1 home=/tmp
   shift
@@ -96,7 +96,7 @@ inside() {
     ${npm_config_registry:+npm_config_registry="$npm_config_registry"} "$@"
 }
 
-# The install step, and then whether what it installed compiles and links.
+# Runs the install step, and checks that the installed tools compile and link.
 # shellcheck disable=SC2016 # expanded in there
 PROOF='set -e
   cd /tree
@@ -121,10 +121,10 @@ if [ "$what" = whole ]; then
   say "make run on a bare machine, to the first answer of a chat"
   leave
   enter
-  # The one thing that the README asks for.
+  # The only package that the README asks for.
   inside root apt-get install -y -qq --no-install-recommends make >/dev/null 2>&1
   begun=$(date +%s)
-  # A group of its own, so that the service ends with it.
+  # Its own process group, so that the service can be ended with it.
   set -m
   inside builder bash -c 'cd /tree && exec make run ARGS="--listen 127.0.0.1:18080"' \
     </dev/null >"$cache/run.log" 2>&1 &

@@ -1,6 +1,6 @@
-"""Writes the licences of all packages into a folder: a table, and each different text once.
+"""Writes the licences of all packages into a folder: a table, and each distinct text once.
 
-It reads what `cargo metadata` prints from standard input.
+Reads the output of `cargo metadata` from standard input.
 """
 
 import hashlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks that read the code and run none of it.
+# Runs all static checks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

@@ -14,7 +14,7 @@ import sys
 import types
 from decimal import ROUND_UP, Decimal
 
-# LiteLLM's prefix of a provider, and its id in genai-prices.
+# LiteLLM's prefix of a provider -> the provider's id in genai-prices.
 PROVIDERS = {
     "openai": "openai",
     "anthropic": "anthropic",
@@ -39,7 +39,7 @@ PRICES = ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"]
 
 def main(genai_folder, litellm_folder):
     sys.path.insert(0, genai_folder)
-    # Only needed for updates over the network.
+    # A stub: the module is only needed for updates over the network.
     sys.modules["httpx2"] = types.ModuleType("httpx2")
     for name in ["Client", "AsyncClient", "Timeout", "HTTPError", "Response"]:
         setattr(sys.modules["httpx2"], name, object)
@@ -81,7 +81,7 @@ def main(genai_folder, litellm_folder):
 
 
 def vendor_entry(known, prefix, name):
-    """OpenRouter passes requests on to the vendor, whose name is in the id."""
+    """The vendor's entry for an OpenRouter model, whose id contains the vendor's name."""
     if prefix != "openrouter" or "/" not in name:
         return None
     vendor, model = name.split(":")[0].split("/", 1)
@@ -101,7 +101,7 @@ def context_of(priced, prefix, name):
 
 
 def prices_of(provider, name):
-    """The rates below and above a context size; those above begin with that size."""
+    """The rates below and above a context size; the size comes first in the latter."""
     none = [None] * 4
     model = provider.find_model(name)
     if model is None:
@@ -115,7 +115,7 @@ def prices_of(provider, name):
     if not tiers:
         return [decimal(it) for it in base], [None, *none]
     above = min(tier.start for tier in tiers)
-    # The last tier is the dearest.
+    # The last tier is the most expensive.
     high = [value.tiers[-1].price if hasattr(value, "tiers") and value.tiers else value for value in values]
     high = [value.base if hasattr(value, "base") else value for value in high]
     return [decimal(it) for it in base], [above, *[decimal(it) for it in high]]
@@ -124,7 +124,7 @@ def prices_of(provider, name):
 def decimal(value):
     if value is None:
         return None
-    # Rounded up: six decimals are as many as prices have here.
+    # Rounded up to six decimals, the precision of prices here.
     text = format(value.quantize(Decimal("0.000001"), rounding=ROUND_UP).normalize(), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 

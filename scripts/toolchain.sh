@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes sure of what builds SQLite and the codecs (C and C++ compilers, cmake, make), and of a Rust
-# toolchain that is new enough. Model runtimes are fetched, not built. To be sourced.
+# Installs the tools that build SQLite and the codecs (C and C++ compilers, cmake, make), and a recent
+# Rust toolchain. Model runtimes are downloaded, not built. To be sourced.
 
 rust_wanted() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml; }
 
-# A compiler we put there ourselves may not be on the caller's PATH yet.
+# A toolchain from an earlier run may not be on the caller's PATH yet.
 find_cargo() {
   if [ -d "${CARGO_HOME:-$HOME/.cargo}/bin" ]; then
     PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
@@ -18,7 +18,7 @@ has_rust() {
   [ -n "$version" ] && have cargo && at_least "$version" "$(rust_wanted)"
 }
 
-# The version of a package that apt would install; nothing where it has none.
+# The version of a package that apt would install; empty if there is none.
 candidate() {
   have apt-cache || return 0
   apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([0-9][^ ]*\)$/\1/p'
@@ -41,12 +41,12 @@ install_rust() {
     install_packages "Rust" rustc cargo rustfmt rust-clippy
     return 0
   fi
-  # Neither the distribution's rustup nor a new enough compiler: the project's own installer.
+  # Without the distribution's rustup or a recent compiler, the Rust project's installer is used.
   install_rustup
 }
 
-# The installer of the Rust project, of one release, which is run only if it is the file whose digest
-# stands here. The digests are those that the project publishes beside the files.
+# A fixed release of the Rust project's installer, which runs only if its SHA-256 digest matches. The
+# digests are those that the project publishes beside the files.
 RUSTUP_RELEASE=1.28.2
 rustup_digest() {
   case $1 in
@@ -73,7 +73,7 @@ install_rustup() {
   rm -rf "$folder"
 }
 
-# is_digest FILE SHA256: whether it is that very file.
+# is_digest FILE SHA256: true if the file has this digest.
 is_digest() {
   echo "$2  $1" | sha256sum --check --status && return 0
   say "$1 is not the file that was expected, and is not run"

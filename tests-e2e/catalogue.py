@@ -1,4 +1,4 @@
-"""The catalogue that the client tests serve; no engine is behind it."""
+"""The catalogue of the client tests, without an engine."""
 
 CONFIG = """
 [[provider]]

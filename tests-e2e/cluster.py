@@ -1,4 +1,4 @@
-"""Two nodes in place of one service, for the tests of all clients: E2E_NODES=2."""
+"""Two nodes instead of one service, for all client tests: E2E_NODES=2."""
 
 import atexit
 
@@ -9,7 +9,7 @@ running = []
 
 
 def configs(config):
-    """The same configuration for two nodes on a new database."""
+    """Two copies of a configuration, for two nodes on a new database."""
     if not running:
         running.append(Postgres().__enter__())
         atexit.register(running[0].__exit__)

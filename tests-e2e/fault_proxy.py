@@ -1,4 +1,4 @@
-"""A proxy before a Postgres that cuts, delays, swallows and freezes connections, as a bad network does."""
+"""A proxy in front of Postgres that cuts, delays, drops and freezes traffic, like a bad network."""
 
 import selectors
 import socket
@@ -6,22 +6,22 @@ import threading
 import time
 
 CHUNK = 65_536
-# Longer than any session says who it is.
+# More than any startup message.
 STARTUP_BYTES_MAX = 10_000
 
 
 class Fault:
-    """What happens to bytes that arrive from now on."""
+    """The handling of bytes that arrive from now on."""
 
     PASS = "pass"
-    # Both sides wait, and what was sent comes when it ends.
+    # Both sides wait; the bytes are delivered when the fault ends.
     FREEZE = "freeze"
-    # Everything is taken and nothing passed on, as behind a firewall that drops packets.
+    # All bytes are accepted and dropped, as by a firewall that drops packets.
     SWALLOW = "swallow"
 
 
 class FaultProxy:
-    """Use it in a `with` statement so that it always ends. Connections are told apart by what they are for:
+    """Use it in a `with` statement so that it always ends. Connections are identified by their purpose:
     the last word of the session's application name (`write`, `read`, `lease`, `own`, `listen`, `pulse`)."""
 
     def __init__(self, postgres):
@@ -47,39 +47,39 @@ class FaultProxy:
         self.cut()
 
     def url(self, direct):
-        """The same database by way of this."""
+        """The URL of the same database through this proxy."""
         head, tail = direct.rsplit(":", 1)
         return f"{head}:{self.port}/{tail.split('/', 1)[1]}"
 
     def cut(self):
-        """Ends all connections that there are."""
+        """Closes all connections."""
         with self.lock:
             connections = list(self.connections)
         for connection in connections:
             connection.close()
 
     def refuse(self, is_refusing):
-        """Whether new connections are refused."""
+        """Sets whether new connections are refused."""
         self.is_refusing = is_refusing
 
     def delay(self, seconds):
-        """How long bytes are on their way, in each direction."""
+        """Sets the latency in each direction."""
         self.delay_seconds = seconds
 
     def set_fault(self, fault, purpose=None):
-        """What happens to all connections, old and new, or to those of one purpose."""
+        """Sets the fault of all connections, old and new, or of those of one purpose."""
         if purpose is None:
             self.fault = fault
         else:
             self.faults[purpose] = fault
 
     def freeze_before(self, purpose, word):
-        """Freezes the next connection of a purpose that sends a word, before the word: in the middle of what it
-        does. It stays frozen until it is cut."""
+        """Freezes the next connection of a purpose that sends a word, before that word is delivered. It stays
+        frozen until it is cut."""
         self.frozen_words[purpose] = word
 
     def heal(self):
-        """Everything passes. Connections that swallowed something are cut: their streams have holes."""
+        """Ends all faults. Connections with dropped bytes are closed, because their streams have gaps."""
         self.fault, self.faults, self.delay_seconds, self.is_refusing = Fault.PASS, {}, 0, False
         self.frozen_words = {}
         with self.lock:
@@ -149,12 +149,12 @@ class Connection:
                     data = key.fileobj.recv(CHUNK)
                     if self.purpose is None and key.fileobj is self.client:
                         self.purpose = purpose_in(data)
-                    # It may have changed since the bytes were waited for.
+                    # The fault may have changed during the wait for bytes.
                     fault = self.proxy.fault_of(self.purpose)
                     if fault == Fault.SWALLOW:
                         self.has_holes = True
                         if not data:
-                            # The other side does not hear of the end either.
+                            # The close is not forwarded to the other side either.
                             ready.unregister(key.fileobj)
                             if not ready.get_map():
                                 return
@@ -173,7 +173,7 @@ class Connection:
 
 
 def purpose_in(startup):
-    """What a session says that it is for in its first message; an empty word if it does not say."""
+    """The purpose in a session's startup message; empty if there is none."""
     fields = startup[8:STARTUP_BYTES_MAX].split(b"\0")
     for name, value in zip(fields, fields[1:]):
         if name == b"application_name":

@@ -1,11 +1,12 @@
-"""Histories of what many callers did and were told, checked against a sequential model of one account.
+"""Checks the linearizability of concurrent operations against a sequential model of one account.
 
-The method is that of Wing and Gong, as in Porcupine: a history is right if its operations can be put in an
-order that the sequential model allows and in which none comes before one that had ended when it began. An
-operation whose answer was lost may have happened or not: it is in the order if it did. Amounts are integers, in nano-dollars.
+The method is that of Wing and Gong, as in Porcupine: a history is correct if its operations can be put in an
+order that the sequential model allows and in which no operation precedes one that had ended when it began. An
+operation without a response may have happened or not: it is in the order if it did. Amounts are integers, in
+nano-dollars.
 
-Money is held while work is under way, so what a caller is told meanwhile may lack what others hold: a balance
-may be lower by at most the cost of all work beside it, and work may be refused for as much.
+Running requests hold money, so a response may be reduced by the holds of others: a balance may be lower by at
+most the cost of all concurrent requests, and a request may be refused for the same amount.
 """
 
 import dataclasses
@@ -13,38 +14,38 @@ import threading
 import time
 
 OK, REFUSED, UNKNOWN = "ok", "refused", "unknown"
-# Steps of one search: histories of some hundred operations take about as many.
+# Maximum steps of one search: histories of some hundred operations need about as many.
 STEPS_MAX = 20_000
 
 
 @dataclasses.dataclass
 class Operation:
-    """One call, when it began and ended, and how."""
+    """One call with its start, end and outcome."""
 
     kind: str  # "charge", "credit" or "read"
     begun: float
     ended: float
     outcome: str
-    amount: int = 0  # The cost, the credit, or the balance that was told.
+    amount: int = 0  # The cost, the credit, or the balance in the response.
     key: str = ""  # The API key of a charge, if it has a limit.
     name: str = ""  # The idempotency key of a charge, if it has one.
-    is_replay: bool = False  # Whether the answer says that the charge was made before.
+    is_replay: bool = False  # True if the response is a replay of an earlier charge.
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
     balance: int
-    spent: tuple = ()  # What each key with a limit has spent, as sorted pairs.
-    done: frozenset = frozenset()  # The idempotency keys that were charged.
+    spent: tuple = ()  # Spend of each key with a limit, as sorted pairs.
+    done: frozenset = frozenset()  # Idempotency keys that were charged.
 
 
 class Undecided(Exception):
-    """The search took too long to say anything."""
+    """The search ended without a result."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Beside:
-    """The charges that are under way at some moment of an operation, as bits; all, and those of its key."""
+    """The charges concurrent with an operation, as bits: all, and those of its key."""
 
     charges: int
     of_key: int
@@ -71,8 +72,8 @@ def amount_of(operations, places):
 
 
 def next_states(operation, state, held, limits):
-    """The states that the model allows after an operation that is told to have ended so, or that happened though
-    nobody was told; none if it may not have. `held` is what others may hold beside it: of the account, and of its key."""
+    """The states that the model allows after an operation with this outcome, or after one without a response; empty
+    if it is not allowed. `held` is the most that concurrent charges may hold: of the account, and of its key."""
     amount, outcome = operation.amount, operation.outcome
     if operation.kind == "credit":
         return [dataclasses.replace(state, balance=state.balance + amount)]
@@ -84,7 +85,7 @@ def next_states(operation, state, held, limits):
     limit = limits.get(operation.key)
     key_spent = spent.get(operation.key, 0)
     if operation.name and operation.name in state.done:
-        # It was charged before, and says so.
+        # Already charged: the response must be a replay.
         return [state] if outcome == OK and operation.is_replay else []
     if outcome == REFUSED:
         lacks_money = state.balance - held[0] < amount
@@ -101,8 +102,8 @@ def next_states(operation, state, held, limits):
 
 
 def simplified(operations):
-    """The same history with fewer choices. Attempts under a name that was never charged are together one charge
-    that may have happened, whatever its name is."""
+    """The same history with fewer choices. All attempts under a name that was never confirmed as charged become
+    one charge that may have happened."""
     answered = {it.name for it in operations if it.name and it.outcome == OK}
     kept, nameless = [], {}
     for operation in operations:
@@ -115,11 +116,11 @@ def simplified(operations):
 
 
 def check(operations, balance, limits=None, steps_max=STEPS_MAX):
-    """Whether a history of one account, which began with a balance, can be explained. `limits` are those of keys."""
+    """True if a history of one account with this initial balance is linearizable. `limits` are those of keys."""
     limits = limits or {}
     operations = simplified(operations)
     neighbours = [beside(operations, index) for index in range(len(operations))]
-    # What was not answered need not have happened.
+    # Operations without a response need not have happened.
     answered = sum(1 << index for index, it in enumerate(operations) if it.outcome != UNKNOWN)
     stack, seen, steps = [(0, State(balance))], set(), 0
     while stack:
@@ -137,7 +138,7 @@ def check(operations, balance, limits=None, steps_max=STEPS_MAX):
 
 
 def successors(operations, neighbours, mask, state, limits):
-    """What may come next, most likely first: what was answered before what was not."""
+    """The possible next operations, most likely first: those with a response before the others."""
     left = [index for index in range(len(operations)) if not mask >> index & 1]
     earliest_end = min(operations[index].ended for index in left if operations[index].outcome != UNKNOWN)
     found, lost = [], []
@@ -147,12 +148,12 @@ def successors(operations, neighbours, mask, state, limits):
         if earliest_end < operation.begun:
             break
         if operation.outcome == UNKNOWN:
-            # Of those that differ in nothing but when they began, the first stands for all.
+            # Of operations that differ only in their start, only the first is tried.
             twin = (operation.kind, operation.amount, operation.key, operation.name)
             if twin in alike:
                 continue
             alike.add(twin)
-        # What has happened in this order is paid, and held no more.
+        # Charges that already happened in this order are paid and no longer held.
         near = neighbours[index]
         held = (amount_of(operations, near.charges & ~mask), amount_of(operations, near.of_key & ~mask))
         after = next_states(operation, state, held, limits)
@@ -162,13 +163,13 @@ def successors(operations, neighbours, mask, state, limits):
 
 
 def adds_up(operations, start, end):
-    """Whether a balance at the end can be explained by counting alone: what was answered has happened once, and
-    what was not answered at most once. It says less than `check`, and takes no time."""
+    """True if the final balance is possible by counting alone: confirmed operations happened once, and
+    those without a response at most once. A weaker but fast check."""
     operations = simplified(operations)
     is_charged = lambda it: it.kind == "charge" and it.outcome == OK and not it.is_replay
     sure = sum(it.amount for it in operations if it.kind == "credit" and it.outcome == OK)
     sure -= sum(it.amount for it in operations if is_charged(it))
-    # A name that was answered as charged before was charged by an attempt that was not answered.
+    # A replayed name was charged by an attempt without a response.
     replays = {it.name for it in operations if it.is_replay} - {it.name for it in operations if is_charged(it)}
     sure -= sum(next(it.amount for it in operations if it.name == name) for name in replays)
     possible = {start + sure}
@@ -180,15 +181,15 @@ def adds_up(operations, start, end):
 
 
 class Recorder:
-    """What callers did, by account. Callers are threads."""
+    """Records the operations of client threads, by account."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.operations = {}
 
     def record(self, account, kind, work, **details):
-        """Runs `work`, which returns an outcome and what else is known of it, and notes when it ran. A failure
-        to answer is an outcome as well."""
+        """Runs `work`, which returns an outcome with details, and records its start and end. A lost response
+        is an outcome as well."""
         begun = time.monotonic()
         try:
             outcome, known = work()
@@ -200,8 +201,8 @@ class Recorder:
         return operation
 
     def take(self):
-        """The histories so far, now that nothing is under way. What was not answered may have happened at any
-        moment up to this one."""
+        """Returns the histories so far; nothing may be running. Operations without a response may have happened at
+        any time until now."""
         with self.lock:
             taken, self.operations = self.operations, {}
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""HTTP/2 in bare frames, for clients that break its rules. It speaks as much of it as attacks need."""
+"""A minimal HTTP/2 client that sends raw frames, for tests that break the protocol's rules."""
 
 import socket
 import struct
@@ -19,12 +19,12 @@ def settings(**values):
 
 
 def literal(name, value):
-    """A header without compression; both are shorter than 127 bytes."""
+    """Encodes a header without compression; name and value must be shorter than 127 bytes."""
     return b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value
 
 
 def head(path, method=b"GET", more=()):
-    """The block of a request's headers."""
+    """The header block of a request."""
     fields = [(b":method", method), (b":scheme", b"http"), (b":path", path.encode()), (b":authority", b"x"), *more]
     return b"".join(literal(name, value) for name, value in fields)
 
@@ -49,7 +49,7 @@ class Connection:
         self.socket.close()
 
     def send(self, data):
-        """Whether it was sent: the service may have ended the connection."""
+        """Returns False if the service has closed the connection."""
         try:
             self.socket.sendall(data)
             return True
@@ -57,7 +57,7 @@ class Connection:
             return False
 
     def frames(self):
-        """What comes, as (kind, flags, stream, payload), until the service ends the connection."""
+        """Yields received frames as (kind, flags, stream, payload) until the service closes the connection."""
         while True:
             while len(self.received) < 9 or len(self.received) < 9 + self._length():
                 try:

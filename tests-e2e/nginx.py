@@ -1,4 +1,4 @@
-"""An nginx of the test's own in front of some nodes, as docs/operating.md configures it."""
+"""Starts nginx in front of some nodes, with the configuration of docs/operating.md."""
 
 import shutil
 import socket
@@ -63,7 +63,7 @@ class Nginx:
         config = f"{self.folder}/nginx.conf"
         with open(config, "w", encoding="utf-8") as file:
             file.write(CONFIG.format(folder=self.folder, servers=servers, port=self.port))
-        # Debian has it where users have no business.
+        # Debian installs it outside of a user's PATH.
         program = shutil.which("nginx") or "/usr/sbin/nginx"
         self.process = subprocess.Popen([program, "-p", self.folder, "-c", config])
         deadline = time.monotonic() + START_SECONDS_MAX

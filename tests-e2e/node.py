@@ -1,4 +1,4 @@
-"""A chain node of the test's own, which answers when the test lets it."""
+"""A stub chain node whose responses the test can hold back."""
 
 import http.server
 import json
@@ -10,9 +10,9 @@ STALL_SECONDS_MAX = 20
 
 
 class Node(http.server.BaseHTTPRequestHandler):
-    """Tells the chain of its path at once; everything else waits while the test says so."""
+    """Answers chain id requests from the path at once; other calls wait while the test holds them back."""
 
-    # Head and body are two writes, and the second would wait 40 ms for an answer to the first.
+    # Head and body are two writes; the second would wait 40 ms for the ACK of the first.
     disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
 
@@ -57,10 +57,10 @@ class Nodes(http.server.ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, *_):
-        pass  # A killed service leaves its connections; that is the point.
+        pass  # A killed service leaves its connections, as expected.
 
 
 def networks(node, *slugs):
-    """The configuration of a service whose networks this node serves."""
+    """A configuration in which this node serves the given networks."""
     sections = [f'[rpc.networks.{slug}]\nurls = ["http://127.0.0.1:{node.server_port}/{slug}"]\n' for slug in slugs]
     return "\n".join(sections)

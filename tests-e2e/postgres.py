@@ -1,4 +1,4 @@
-"""A Postgres of the test's own: a server in a temporary folder, on a free port."""
+"""Starts a Postgres server in a temporary folder, on a free port."""
 
 import glob
 import os
@@ -15,7 +15,7 @@ class Postgres:
     """Use it in a `with` statement so that it always ends."""
 
     def __enter__(self):
-        # The service behind the package is not used, and root may not run the server.
+        # The package's own service is not used; root may not run the server.
         servers = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
         self.programs = servers[-1]
         self.user = "postgres" if os.getuid() == 0 else None
@@ -43,22 +43,22 @@ class Postgres:
         self._run("pg_ctl", "-D", self.data, "-w", "-l", log, "-o", options, "start")
 
     def stop(self, how="fast"):
-        """`fast` ends sessions in good order, `immediate` as a power cut would."""
+        """`fast` ends sessions in an orderly way, `immediate` like a power cut."""
         self._run("pg_ctl", "-D", self.data, "-w", "-m", how, "stop", check=False)
 
     def database(self):
-        """The URL of a new and empty database."""
+        """Creates an empty database and returns its URL."""
         self.databases += 1
         name = f"tollgate_{self.databases}"
         self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), name)
         return f"{self.address}/{name}"
 
     def cut_connections(self, url):
-        """Ends all sessions of a database, as a proxy that fails would."""
+        """Ends all sessions of a database, like a failing proxy."""
         self.execute(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 
     def execute(self, url, sql):
-        """Runs a statement in a database, as an operator would."""
+        """Runs a statement in a database."""
         name = url.rsplit("/", 1)[1]
         self._run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-d", name, "-v", "ON_ERROR_STOP=1", "-c", sql)
 
@@ -66,7 +66,7 @@ class Postgres:
         line = [os.path.join(self.programs, program), *arguments]
         if self.user:
             line = ["runuser", "-u", self.user, "--", *line]
-        # The server keeps what it inherits, and a pipe would never end.
+        # The server inherits the descriptors, so a pipe would never close.
         subprocess.run(
             line, check=check, timeout=ANSWER_SECONDS_MAX, cwd=self.folder, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""A Redis of the test's own, or a Valkey: a server in memory, on a free port that stays the same."""
+"""Starts a Redis or Valkey server in memory, on a free port that stays the same."""
 
 import os
 import shutil
@@ -46,13 +46,13 @@ class Redis:
         return ["--port", str(self.port)]
 
     def kill(self):
-        """As a power cut would: what it knew is gone."""
+        """Kills the server, which loses all its data."""
         self.process.kill()
         self.process.wait()
 
 
 class TlsRedis(Redis):
-    """The same behind TLS, with a certificate of an authority that nobody knows yet: the file `authority`."""
+    """A server with TLS, whose certificate is from a private authority: the file `authority`."""
 
     def __enter__(self):
         super().__enter__()

@@ -1,7 +1,7 @@
-"""A schemathesis hook: each request comes from another caller.
+"""A schemathesis hook: each request uses another key and address.
 
-Rate limits count by account or by address, and a tester goes faster than any of them. So requests
-take turns through many accounts and many addresses.
+Rate limits count by account or by address, and schemathesis is faster than any of them. So requests
+rotate through many accounts and addresses.
 """
 
 import itertools

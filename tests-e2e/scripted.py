@@ -1,4 +1,4 @@
-"""What the scripted upstreams of the client tests share: the server, and a service in front of it."""
+"""Base classes of the client tests: the scripted upstream's server, and a service in front of it."""
 
 import json
 import os
@@ -34,7 +34,7 @@ class ScriptedHandler(BaseHTTPRequestHandler):
 
 
 class ScriptedUpstream:
-    """Serves on a free port of the loopback; use it in a `with` statement so that it always ends."""
+    """Serves on a free loopback port; use it in a `with` statement so that it always ends."""
 
     handler = None
 
@@ -54,7 +54,7 @@ class ScriptedUpstream:
 
 
 class ScriptedService(unittest.TestCase):
-    """Starts one service for all tests of a class, with a scripted upstream behind it."""
+    """Starts one service with a scripted upstream for all tests of a class."""
 
     upstream_class = None
     config = None
@@ -73,7 +73,7 @@ class ScriptedService(unittest.TestCase):
             return json.load(answer)["balances"]["usd"]
 
     def run_node_suite(self, suite, **environment):
-        """Runs a file of Node's own test runner against the service."""
+        """Runs a test file with Node's test runner against the service."""
         environment = {
             **os.environ,
             "API_URL": self.server.api,

@@ -1,4 +1,4 @@
-"""A Tollgate of the test's own: the built binary on free ports, with a data directory that goes away."""
+"""Starts the built binary on free ports, with a temporary data directory."""
 
 import json
 import os
@@ -14,14 +14,14 @@ import urllib.request
 
 START_SECONDS_MAX = 30
 STOP_SECONDS_MAX = 15
-# A small model may talk on until its context is full.
+# A small model may generate until its context is full.
 COMMAND_SECONDS_MAX = 300
 
 
 class Server:
     """Runs `tollgate serve`; use it in a `with` statement so that it always ends."""
 
-    # Where it listens: a free port, another at each start.
+    # The listen address: a free port, different at each start.
     listen = "127.0.0.1:0"
 
     def __init__(self, binary=None, config=""):
@@ -42,8 +42,8 @@ class Server:
         return self
 
     def _start_two(self):
-        """Two nodes: commands go to this one and callers to the other, so that whatever is at home here
-        is asked for by way of another node. For tests that kill nothing."""
+        """Starts two nodes: commands use this one and clients the other, so that requests for accounts whose
+        home is here pass through the other node. For tests that kill nothing."""
         import cluster
 
         mine, others = cluster.configs(self.config)
@@ -61,25 +61,25 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def stop(self):
-        """Asks the service to end, as a supervisor would, and returns its exit code."""
+        """Stops the service with a signal, like a supervisor, and returns its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(STOP_SECONDS_MAX)
 
     def kill(self):
-        """Ends the service as a power cut would: at once, with nothing said."""
+        """Kills the service at once."""
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
         self.log.close()
 
     def start_again(self):
-        """Starts the service on the data that an earlier one left."""
+        """Starts the service again on the existing data."""
         self.process.stdout.close()
         self.log.close()
         self._start()
 
     def command(self, *arguments):
-        """Runs another `tollgate` command against this service and returns what it printed."""
+        """Runs another `tollgate` command against this service and returns its output."""
         line = [self.binary, *arguments, *self._place()]
         run = subprocess.run(
             line, capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, env=self._environment()
@@ -89,19 +89,19 @@ class Server:
         return run.stdout
 
     def configure(self, config):
-        """Writes another configuration, which the service reads when it is told to."""
+        """Writes another configuration, which the service reads on a reload."""
         self.config = config
         with open(os.path.join(self.folder, "tollgate.toml"), "w", encoding="utf-8") as file:
             file.write(config)
 
     def metric(self, name):
-        """The value of a metric, with its labels if it has any; None if it is not there."""
+        """The value of a metric, given with its labels; None if it does not exist."""
         with urllib.request.urlopen(f"{self._admin()}/metrics", timeout=COMMAND_SECONDS_MAX) as answer:
             found = re.search(rf"^{re.escape(name)} (\S+)$", answer.read().decode(), re.MULTILINE)
         return found and float(found.group(1))
 
     def _admin(self):
-        """Where health and metrics are. Lines of the log are gathered for a moment, so this one may be late."""
+        """The URL of health and metrics, from the log. Log lines are buffered briefly, so it may come late."""
         deadline = time.monotonic() + START_SECONDS_MAX
         while True:
             with open(os.path.join(self.folder, "log"), encoding="utf-8") as log:
@@ -141,7 +141,7 @@ class Server:
         return ["--data-dir", data, "--config", os.path.join(self.folder, "tollgate.toml")]
 
     def _environment(self):
-        """The caller's own settings must not reach the service under test."""
+        """An environment without the user's own settings for the service."""
         return {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE")}
 
     def _wait_for_address(self):
@@ -177,7 +177,7 @@ class Server:
         self.log.close()
 
     def tail(self):
-        """What the service said, for the message of a failed test."""
+        """The end of the service's log, for the message of a failed test."""
         self.log.flush()
         with open(self.log.name, encoding="utf-8", errors="replace") as file:
             return "".join(self.output) + file.read()[-4000:]

@@ -1,7 +1,7 @@
-"""What strangers and callers without money can take: memory, processor and connections of the service.
+"""Tests of the memory, CPU and connections that unauthenticated callers and callers without credit can use.
 
-Memory is the peak that the kernel has seen of the process, and processor time is what it and its
-children have used: both are compared with what they were before the attack.
+Memory is the process's peak as reported by the kernel, and CPU time includes its children: both are
+compared with the values before the attack.
 """
 
 import base64
@@ -22,7 +22,7 @@ MEGABYTE = 1_000_000
 SECONDS_MAX = 60
 CONNECTIONS_PER_ADDRESS = 40
 SERVER = f"[server]\nconnections_per_address = {CONNECTIONS_PER_ADDRESS}\n"
-# A provider that nobody can reach.
+# A provider that cannot be reached.
 GONE = """
 [[provider]]
 id = "gone"
@@ -41,7 +41,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class AttackCase(unittest.TestCase):
-    """One service for all tests, with a model that costs something."""
+    """One service for all tests, with a paid model."""
 
     @classmethod
     def setUpClass(cls):
@@ -58,13 +58,13 @@ class AttackCase(unittest.TestCase):
             return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) * 1024
 
     def processor_seconds(self):
-        """Of the service and of the children that have ended."""
+        """CPU time of the service and of its ended children."""
         with open(f"/proc/{self.server.process.pid}/stat", encoding="ascii") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
         return sum(int(field) for field in fields[11:15]) / TICKS
 
     def readers(self):
-        """The children of the service that run now."""
+        """The running children of the service."""
         folder = f"/proc/{self.server.process.pid}/task"
         children = []
         for task in os.listdir(folder):
@@ -83,7 +83,7 @@ class AttackCase(unittest.TestCase):
         except urllib.error.HTTPError as error:
             return error.code, error.read()
         except (ConnectionError, urllib.error.URLError):
-            # The answer was given before all was sent, and the rest was not wanted.
+            # The service responded before the whole request was sent, and closed.
             return None, b""
 
     def connect(self):

@@ -1,4 +1,4 @@
-"""Unchanged clients against the running binary: the OpenAI SDKs for Python and Node, and curl."""
+"""Tests of unmodified clients with the running binary: the OpenAI SDKs for Python and Node, and curl."""
 
 import json
 import pathlib

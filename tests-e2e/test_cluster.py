@@ -1,4 +1,4 @@
-"""Three nodes on one Postgres: any of them takes any request, and the books stay right whoever is killed."""
+"""Tests of three nodes on one Postgres: each node accepts any request, and the ledger stays correct after kills."""
 
 import json
 import os
@@ -14,11 +14,11 @@ from server import Server
 
 NODES = 3
 KILLS = max(3, test_crashes.KILLS // 5)
-# All nodes are started anew so many times, and connections are cut.
+# Restarts of all nodes, and cuts of connections.
 ROUNDS = max(2, test_crashes.KILLS // 12)
 CUTS = max(5, test_crashes.KILLS // 3)
 FORWARDED = 200
-# A lease of 15 seconds, and what starting takes.
+# A lease of 15 seconds, plus the time of a start.
 TAKEN_OVER_SECONDS_MAX = 40
 CHAT = json.dumps({"model": "small", "messages": [{"role": "user", "content": "count"}]})
 
@@ -29,11 +29,11 @@ def setUpModule():
 
 
 def node(url, number, kind=Server, store=""):
-    """A kind of server that is one of several nodes. `store` is what else its [store] says."""
+    """A server class for one of several nodes. `store` is added to its [store] section."""
     port = free_port()
 
     class Node(kind):
-        # The same at each start, for a proxy.
+        # Fixed over restarts, for a proxy.
         listen = f"127.0.0.1:{free_port()}"
 
         def __init__(self, binary=None, config=""):
@@ -44,7 +44,7 @@ def node(url, number, kind=Server, store=""):
 
 
 def busy(server):
-    """The CPU time of a node's event loops, in nanoseconds: those that serve callers, and the main one."""
+    """CPU time of a node's event loops in nanoseconds: those that serve clients, and the main one."""
     spent = {"lanes": 0, "main": 0}
     tasks = f"/proc/{server.process.pid}/task"
     for task in os.listdir(tasks):
@@ -58,7 +58,7 @@ def busy(server):
 
 
 class Chatter(test_crashes.Chatter):
-    """Asks a node by chance each time."""
+    """Sends each request to a random node."""
 
     def try_to_send(self, *arguments, **options):
         api = random.choice(self.test.nodes).api
@@ -70,7 +70,7 @@ class Chatter(test_crashes.Chatter):
 
 
 class Through(test_crashes.Chatter):
-    """Asks by way of a proxy, and remembers what was not answered well."""
+    """Sends requests through a proxy and records failures."""
 
     def __init__(self, test, keys, api):
         super().__init__(test, keys)
@@ -208,7 +208,7 @@ class Cluster(test_crashes.Books, unittest.TestCase):
         for caller in callers:
             caller.start()
         time.sleep(1)
-        # Everybody is at home where they were given credit.
+        # The home of each account is the node that credited it.
         sleeper = self.nodes.pop(0)
         self.server = self.nodes[0]
         sleeper.process.send_signal(signal.SIGSTOP)
@@ -242,7 +242,7 @@ class Cluster(test_crashes.Books, unittest.TestCase):
                 time.sleep(0.2)
 
     def wait_until_refusing(self):
-        """What was begun is at its end, and nothing is begun any more."""
+        """Waits until running requests have ended and new ones are refused."""
         deadline = time.monotonic() + TAKEN_OVER_SECONDS_MAX
         while any(self.chat(server, key)[0].status != 503 for server in self.nodes for key in self.keys):
             self.assertLess(time.monotonic(), deadline, self.server.tail())

@@ -1,4 +1,4 @@
-"""Nodes on a Postgres behind a bad network: requests are refused soon, accounts move on, and nothing is lost."""
+"""Tests of nodes on a Postgres behind a bad network: requests fail fast, accounts move, and nothing is lost."""
 
 import json
 import signal
@@ -15,16 +15,16 @@ from fault_proxy import Fault, FaultProxy
 from faults.layer import Faulty
 from postgres import Postgres
 
-# A request is refused within this time while Postgres is away, and accounts of a node that hangs are at
-# home elsewhere within that: a lease of 15 seconds.
+# Requests are refused within the first limit while Postgres is unavailable; accounts of a hung node move to
+# another home within the second: a lease of 15 seconds.
 REFUSED_SECONDS_MAX = 3
 MOVED_SECONDS_MAX = 15
-# What a busy machine adds to any of them.
+# Extra time for a busy machine.
 SLACK_SECONDS = 2
 BACK_SECONDS_MAX = 30
-# How long a key may be used that was revoked where it cannot be heard of.
+# Maximum time that a revoked key still works on a node that is not notified.
 REVOKED_SECONDS_MAX = 10
-# Longer than an answer of the database counts as fresh.
+# Longer than a response of the database counts as fresh.
 STALE_SECONDS = 0.3
 DAY = 86_400
 
@@ -35,7 +35,7 @@ def setUpModule():
 
 
 class SkewedNode(Faulty):
-    """A node whose clock is wrong from its start on."""
+    """A node whose clock is wrong from the start."""
 
     offset = 0
 
@@ -45,7 +45,7 @@ class SkewedNode(Faulty):
 
 
 class Nodes(test_crashes.Books, unittest.TestCase):
-    """Two nodes: the first behind a proxy with faults, where every account is at home; the second beside it."""
+    """Two nodes: the first is the home of every account and reaches Postgres through a fault proxy."""
 
     def setUp(self):
         self.url = POSTGRES.database()
@@ -55,7 +55,7 @@ class Nodes(test_crashes.Books, unittest.TestCase):
         self.second = self.enterContext(test_cluster.node(self.url, 2)(config=config))
 
     def chat(self, server, key, headers=()):
-        """The status of a chat, and how long it took."""
+        """The status and duration of a chat."""
         begun = time.monotonic()
         answer, text = test_crashes.send(server.api, key, "POST", "/chat/completions", test_cluster.CHAT, headers)
         return answer.status, time.monotonic() - begun, text
@@ -107,7 +107,7 @@ class Away(Nodes):
             self.proxy.heal()
             back = self.wait_for(lambda: self.chat(self.server, self.keys[0])[0] == 200, BACK_SECONDS_MAX, self.server.tail)
             print(f"{name}: charging again {back:.2f} s after its end")
-            # It is asked for again after each fault.
+            # Used again after each fault.
             unknown = self.second.create_key("inference", account="caller-0")
         self.check_books()
 
@@ -143,10 +143,10 @@ class Away(Nodes):
 
 
 class Failover(Nodes):
-    """How long an account waits for its next home, for each way in which a node is lost."""
+    """Tests of the time until an account has a new home, for each kind of node failure."""
 
     def moved_after(self, seconds_max):
-        """The time until the second node answers for an account that is at home at the first."""
+        """The time until the second node serves an account whose home is the first."""
         key, begun = self.keys[0], time.monotonic()
         seen = []
         while True:
@@ -181,7 +181,7 @@ class Failover(Nodes):
         self.check_books()
 
     def test_a_node_that_freezes_while_it_takes_a_lease_holds_up_nobody(self):
-        # New accounts are at home nowhere: their leases are taken by their first requests.
+        # New accounts have no home yet: their first requests take the leases.
         for name in ("fresh-1", "fresh-2"):
             self.second.create_account(name)
         fresh = [self.second.create_key("inference", account=name) for name in ("fresh-1", "fresh-2")]

@@ -1,4 +1,4 @@
-"""Commands for a first day: greeting, init, convert, demo, man; and what the docs tell to write."""
+"""Tests of the commands for new users (greeting, init, convert, demo, man) and of the configurations in the docs."""
 
 import json
 import os
@@ -126,7 +126,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(called.stdout, "keys list\n", called.stderr)
 
     def demonstrate(self, data, *arguments):
-        """Starts a demonstration; gives its address and the link that signs in."""
+        """Starts a demo; returns its URL and sign-in link."""
         process = subprocess.Popen(
             [BINARY, "demo", *arguments, "--data-dir", data],
             stdout=subprocess.PIPE,
@@ -189,7 +189,7 @@ class Commands(unittest.TestCase):
 
 
 class Page:
-    """A page of the console that is signed in by a link."""
+    """A console session, signed in with a link."""
 
     def __init__(self, address, link):
         self.address, self.cookie, self.proof = address, "", ""

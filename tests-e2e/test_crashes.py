@@ -1,4 +1,4 @@
-"""The service is killed again and again under load, and its books stay right to the last nano."""
+"""Tests that the ledger stays exact when the service is killed repeatedly under load."""
 
 import decimal
 import http.client
@@ -33,9 +33,9 @@ CHAT_ANSWER = {
 
 
 class Upstream(http.server.BaseHTTPRequestHandler):
-    """An engine and a chain node that always give the same answer."""
+    """An engine and chain node with fixed responses."""
 
-    # Head and body are two writes, and the second would wait 40 ms for an answer to the first.
+    # Head and body are two writes; the second would wait 40 ms for the ACK of the first.
     disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
 
@@ -58,11 +58,11 @@ class Upstream(http.server.BaseHTTPRequestHandler):
 
 
 class Engine(http.server.ThreadingHTTPServer):
-    # How often it was asked.
+    # Number of received requests.
     asked = 0
 
     def handle_error(self, *_):
-        pass  # A killed service leaves its connections; that is the point.
+        pass  # A killed service leaves its connections, as expected.
 
 
 def config(port):
@@ -86,7 +86,7 @@ urls = ["http://127.0.0.1:{port}/"]
 
 
 def send(api, key, method, path, body=None, headers=()):
-    """One call on a connection of its own: the answer, and its text."""
+    """Sends one call on its own connection; returns the response and its text."""
     place = urllib.parse.urlparse(api)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
     headers = {"authorization": f"Bearer {key}", "content-type": "application/json", **dict(headers)}
@@ -99,7 +99,7 @@ def send(api, key, method, path, body=None, headers=()):
 
 
 class Caller(threading.Thread):
-    """Asks without pause, and remembers what it was told."""
+    """Sends requests without pause and records the responses."""
 
     def __init__(self, test, keys):
         super().__init__(daemon=True)
@@ -113,8 +113,8 @@ class Caller(threading.Thread):
             self.work(self.keys[self.turn % len(self.keys)])
 
     def try_to_send(self, *arguments, **options):
-        """The answer and its text, or nothing if the service went away: it may or may not have
-        charged, and said neither."""
+        """The response and its text, or None if the connection broke: the call may or may not have been
+        charged."""
         api = self.test.api
         if api is None:
             time.sleep(0.005)
@@ -136,7 +136,7 @@ class Chatter(Caller):
 
 
 class Retrier(Caller):
-    """Sends each call again under its idempotency key until it is answered."""
+    """Retries each call with its idempotency key until there is a response."""
 
     def work(self, key):
         name = f"{self.name}-{self.turn}".replace(" ", "").replace("(", "").replace(")", "")
@@ -150,7 +150,7 @@ class Retrier(Caller):
 
 
 class Books:
-    """A service under callers, and what its books must say afterwards."""
+    """A service under load, with the checks of its ledger."""
 
     api = None
 
@@ -166,7 +166,7 @@ class Books:
         self.keys = [self.account(f"caller-{number}") for number in range(CALLERS * ACCOUNTS_PER_CALLER)]
 
     def crash_under(self, kind, times, end):
-        """Lets callers of a kind call while `end` ends the service so many times."""
+        """Runs clients of a class while `end` stops the service `times` times."""
         chance = random.Random(self.seed)
         callers = [kind(self, self.keys[number::CALLERS]) for number in range(CALLERS)]
         self.api = self.server.api
@@ -190,7 +190,7 @@ class Books:
         return self.server.create_key("admin", account=name)
 
     def check_books(self):
-        """No request is charged twice, and what was charged is what is gone from each balance."""
+        """Asserts that no request is charged twice, and that each balance fell by the sum of its charges."""
         charged = {}
         for key in self.keys:
             spent = decimal.Decimal(0)

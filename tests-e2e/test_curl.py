@@ -1,4 +1,4 @@
-"""What a person types first: the README's curl lines, and the mistakes that come with them."""
+"""Tests of the README's curl commands, and of common mistakes with them."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ class Curl(unittest.TestCase):
         cls.admin = cls.server.create_key("admin")
 
     def curl(self, path, *arguments, key=None):
-        """The status and the JSON of one call."""
+        """The status and JSON of one call."""
         if key is not None:
             arguments += ("-H", f"Authorization: Bearer {key}")
         line = ["curl", "-sS", "--max-time", "30", "-w", "\n%{http_code}"]

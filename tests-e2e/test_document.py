@@ -1,4 +1,4 @@
-"""Our own document, tried by schemathesis: no reply may be a 5xx or differ from what is published."""
+"""Tests the OpenAPI document with schemathesis: no response may be a 5xx or differ from the document."""
 
 import os
 import pathlib
@@ -45,12 +45,12 @@ class Document(unittest.TestCase):
         with Server(config=FOR_A_TESTER + CONFIG) as server:
             run = self.run_schemathesis(server, ",".join(self.create_keys(server)))
             self.assertIsNone(server.process.poll(), server.tail())
-        # Requests that were too long would hide what is wrong with them.
+        # Long requests would hide the error message.
         told = "\n".join(line[:400] for line in run.stdout.splitlines())
         self.assertEqual(run.returncode, 0, told[-20000:] + run.stderr[-4000:])
 
     def create_keys(self, server):
-        """One key in each of many accounts, as some limits count by account."""
+        """One key in each of many accounts, because some limits count by account."""
         for number in range(ACCOUNTS):
             server.create_account(f"tester-{number}")
             yield server.create_key("admin", account=f"tester-{number}")

@@ -1,14 +1,14 @@
-"""docs/errors.md against the code: every code and every status that the service refuses with, and no other."""
+"""Tests that docs/errors.md lists exactly the error codes and statuses in the code."""
 
 import pathlib
 import re
 import unittest
 
 ROOT = pathlib.Path(__file__).parent.parent
-# Where refusals get their codes.
+# Source folders with error codes.
 SOURCES = ("crates/api/src", "crates/wallet/src", "crates/payments/src")
 CODE = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"')
-# A word of the log of refusals, and no code.
+# Used in the log only, not an error code.
 NO_CODES = {"FAILED_REQUESTS"}
 STATUS_NUMBERS = {
     "BAD_REQUEST": 400,
@@ -35,7 +35,7 @@ def sources():
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*.rs")):
             if "tests" not in path.parts and path.name != "tests.rs":
-                # Tests stand last in a file.
+                # Tests are at the end of a file.
                 yield path, path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
 
 

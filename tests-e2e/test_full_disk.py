@@ -1,4 +1,4 @@
-"""A disk that is really full: the service stops charging and serving, and loses nothing."""
+"""Tests with a full disk: the service stops charging and serving, and loses nothing."""
 
 import decimal
 import errno
@@ -16,15 +16,15 @@ from server import Server
 DISK_BYTES = 32 * 1024 * 1024
 CREDIT = decimal.Decimal("5")
 CALL_COST = decimal.Decimal("0.0000125")
-# The charge log has room of its own, for about a thousand charges. An account may call as often in
-# a minute, so there are two.
+# The charge log has preallocated space for about a thousand charges. An account may make as many calls per
+# minute, so the test uses two accounts.
 CALLS_MAX = 1_800
 ACCOUNTS = ["first", "second"]
 WAIT_SECONDS_MAX = 30
 
 
 class OnSmallDisk(Server):
-    """Keeps its data on a disk of its own, which is in memory."""
+    """A server whose data is on its own small disk in memory."""
 
     is_mounted = False
 

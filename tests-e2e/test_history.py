@@ -1,5 +1,5 @@
-"""Three nodes under faults of every kind: what callers were told is explained by one account that does one thing
-after the other. HISTORY_ROUNDS=200 is the long form, HISTORY_SEED repeats a run."""
+"""Tests that responses stay linearizable per account, on three nodes under faults of every kind.
+HISTORY_ROUNDS=200 is the long form, HISTORY_SEED repeats a run."""
 
 import decimal
 import http.client
@@ -24,19 +24,19 @@ CALLERS = 6
 ACCOUNTS = 3
 START = decimal.Decimal("0.002")
 CREDIT = decimal.Decimal("0.0005")
-# A key of the first account may spend as much as so many calls cost, in each round.
+# Spending limit of a key of the first account in each round, in calls.
 LIMITED_CALLS = 12
 NANO = 10**9
 COST = int(test_crashes.CALL_COST * NANO)
-# Before a fault, while it lasts, and after it.
+# Durations before, during and after a fault.
 CALM_SECONDS = 0.5
 FAULT_SECONDS = 1.5
 AFTER_SECONDS = 0.5
-# Long enough to lose a lease, for the long form.
+# Long enough to lose a lease; for the long form.
 LONG_SECONDS = 20
 PAUSE_SECONDS = 0.02
 SETTLED_SECONDS_MAX = 60
-# Gauges are set once a second.
+# Gauges are updated once per second.
 GAUGE_SECONDS = 1.3
 CALL = '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice","params":[]}'
 DAY = 86_400
@@ -48,7 +48,7 @@ def setUpModule():
 
 
 class Caller(threading.Thread):
-    """Calls, credits and reads, at a node by chance each time, and records what it was told."""
+    """Sends calls, credits and reads, each to a random node, and records the responses."""
 
     def __init__(self, test, number):
         super().__init__(daemon=True)
@@ -71,7 +71,7 @@ class Caller(threading.Thread):
         name = f"{self.test.round}-{self.number}-{self.turn}"
         while not self.test.is_over.is_set():
             told = self.charge(account, self.test.keys[account], name=name)
-            # A call that was not answered is sent again under its name, and one that was, sometimes.
+            # A call without a response is retried under its name, and sometimes one with a response is, too.
             if told.outcome == REFUSED or (told.outcome == OK and self.chance.random() < 0.7):
                 return
             time.sleep(PAUSE_SECONDS)
@@ -111,7 +111,7 @@ class Caller(threading.Thread):
 
 
 class Operator(Caller):
-    """Gives credit by the commands of a node."""
+    """Adds credit with the commands of a node."""
 
     def run(self):
         while not self.test.is_over.is_set():
@@ -161,7 +161,7 @@ class Histories(test_crashes.Books, unittest.TestCase):
         return self.server.create_key("admin", account=name)
 
     def faults(self):
-        """Each begins a fault, and returns what ends it."""
+        """Functions that each start a fault and return a function that ends it."""
         return {
             "killed": self.kill,
             "stopped": self.stop_process,
@@ -216,7 +216,7 @@ class Histories(test_crashes.Books, unittest.TestCase):
         self.assertGreater(self.decided, self.undecided, "most searches should come to an end")
 
     def play(self, name, chance):
-        """One round: callers, a fault in their midst, and its end. Then nothing is under way."""
+        """Plays one round: clients run, a fault starts and ends, and all requests finish."""
         self.is_over = threading.Event()
         self.limited = self.make_limited_key()
         callers = [Caller(self, number) for number in range(CALLERS)] + [Operator(self, CALLERS)]
@@ -240,7 +240,7 @@ class Histories(test_crashes.Books, unittest.TestCase):
         return json.loads(text)["data"]["apiKey"]
 
     def wait_until_settled(self):
-        """Every node charges, and none holds or writes anything: its gauges are set once a second."""
+        """Waits until every node can charge and none holds or writes anything, by its gauges."""
         deadline = time.monotonic() + SETTLED_SECONDS_MAX
         time.sleep(GAUGE_SECONDS)
         for server in self.nodes:
@@ -253,7 +253,7 @@ class Histories(test_crashes.Books, unittest.TestCase):
         return [server.metric(name) for name in names] == [1, 0, 0]
 
     def check_history(self, account, operations):
-        """The balance at the end is read where nothing is under way, so it is told to the nano."""
+        """Checks a history. The final balance is read when nothing runs, so it is exact."""
         last = {}
 
         def work():

@@ -1,4 +1,4 @@
-"""The checker of histories finds every kind of fault that it is there for, and nothing where there is none."""
+"""Tests that the history checker finds every kind of fault and reports no false ones."""
 
 import random
 import unittest

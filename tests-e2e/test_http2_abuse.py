@@ -1,8 +1,7 @@
-"""Clients that abuse HTTP/2, each in another way: what they can take of memory, processor and connections.
+"""Tests of the memory, CPU and connections that clients can use by abusing HTTP/2.
 
-Every case begins on a service that has answered before, and ends with the same three questions: how much
-memory the service has taken beyond what it had, whether other clients are answered, and whether the
-connections of the abuser are gone.
+Every case starts with a service that has already answered a request, and ends with three checks: the additional
+memory of the service, responses to other clients, and that the abuser's connections are closed.
 """
 
 import os
@@ -18,7 +17,7 @@ from http2 import CONTINUATION, DATA, END_HEADERS, GOAWAY, HEADERS, PING, RST_ST
 from server import Server
 
 MEGABYTE = 1_000_000
-# The deadlines of connections, short enough for tests.
+# Connection timeouts, short for the tests.
 TIMEOUT_S = 2
 CONFIG = f"""
 [server]
@@ -26,7 +25,7 @@ header_timeout_s = {TIMEOUT_S}
 idle_timeout_s = {TIMEOUT_S}
 send_timeout_s = {TIMEOUT_S}
 """
-# For what must end: the timeouts one after the other, on a machine that is busy.
+# Time limit for connections to end: all timeouts in sequence, on a busy machine.
 SECONDS_MAX = 60
 # The largest of the pages.
 LARGE_PAGE = "/docs/search.json"
@@ -54,12 +53,12 @@ class AbuseCase(unittest.TestCase):
         return connection
 
     def ask(self):
-        """Another client, which is answered whatever the others do."""
+        """Sends a request as another client, which must get a response."""
         with urllib.request.urlopen(f"{self.server.api}/models", timeout=SECONDS_MAX) as answer:
             self.assertEqual(answer.status, 200)
 
     def peak_memory(self):
-        """Since the test began: the kernel was told to forget the peak before."""
+        """Peak memory since the test began; the kernel's peak is reset before."""
         with open(f"/proc/{self.server.process.pid}/status", encoding="ascii") as status:
             return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) * 1024
 
@@ -69,7 +68,7 @@ class AbuseCase(unittest.TestCase):
         return sum(int(field) for field in fields[11:13]) / TICKS
 
     def open_connections(self):
-        """The established connections of the service, as the kernel counts them."""
+        """The number of established connections of the service, from the kernel."""
         port = f":{self.address[1]:04X}"
         with open("/proc/net/tcp", encoding="ascii") as table:
             lines = [line.split() for line in table.readlines()[1:]]
@@ -82,7 +81,7 @@ class AbuseCase(unittest.TestCase):
             time.sleep(0.05)
 
     def check(self, megabytes_max=32, seconds_max=10):
-        """Judges what an abuse took, while it goes on or when it is over."""
+        """Checks the resources used by an abuse, during or after it."""
         self.ask()
         grown = (self.peak_memory() - self.memory_before) / MEGABYTE
         self.assertLess(grown, megabytes_max, f"{grown:.0f} MB more")
@@ -90,7 +89,7 @@ class AbuseCase(unittest.TestCase):
         self.assertLess(used, seconds_max, f"{used:.1f} s of the processor")
 
     def until_end(self, connection):
-        """The frames that still come; fails if the service does not end the connection."""
+        """The remaining frames; fails if the service does not close the connection."""
         try:
             return list(connection.frames())
         except TimeoutError:
@@ -144,7 +143,7 @@ class Readers(AbuseCase):
 
 class Floods(AbuseCase):
     def flood(self, connection, data, megabytes=20):
-        """Sends the same again and again, without reading, until it is stopped."""
+        """Sends the same data repeatedly, without reading, until the connection is closed."""
         connection.socket.settimeout(TIMEOUT_S * 4)
         for _ in range(max(1, megabytes * MEGABYTE // len(data))):
             if not connection.send(data):
@@ -173,7 +172,7 @@ class Floods(AbuseCase):
 
     def test_headers_that_unpack_to_much_are_refused(self):
         connection = self.connect()
-        # One long header is put into the table of the connection, and then named again and again.
+        # One long header is added to the HPACK table and then referenced repeatedly.
         block = http2.head("/") + b"\x40\x06filler\x7f\xa1\x1e" + b"y" * 4000 + b"\xbe" * 10_000
         self.assertLess(len(block), 16_384)
         connection.send(http2.frame(HEADERS, END_HEADERS | http2.END_STREAM, 1, block))

@@ -1,8 +1,8 @@
-"""An idempotent call to a chain is cut off by kill -9 at each of its steps, and sent again.
+"""Tests that an idempotent chain call survives kill -9 at each of its steps and a retry.
 
-The steps are reached by what is around the service: a node that does not answer, a database that
-somebody else is writing to, a client that does not read. After each the service starts again on
-what is on disk, and the call must be charged once or not at all, and answered as it was.
+External conditions stop the call at each step: a node that does not answer, a locked database, a
+client that does not read. After each kill the service restarts on the same data; the call must be
+charged once or not at all, and the retry must get the same response.
 """
 
 import decimal
@@ -24,7 +24,7 @@ BASE_COST = decimal.Decimal("0.0000125")  # 20 credits at 625 nano-dollars.
 ZKSYNC_SEND_COST = decimal.Decimal("0.00001875")  # 30 credits: the base of zkSync.
 WAIT_SECONDS_MAX = 20
 GAS_PRICE = '{"jsonrpc":"2.0","id":1,"method":"eth_gasPrice","params":[]}'
-# zkSync's own kind of transaction, whose hash is not a plain function of its bytes.
+# zkSync's own transaction type, whose hash is not the hash of its bytes.
 SEND = '{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransaction","params":["0x71c0"]}'
 
 
@@ -53,7 +53,7 @@ class Steps(unittest.TestCase):
 
     def test_after_the_charge_was_decided_and_before_it_is_on_disk(self):
         writing = self.database()
-        writing.execute("BEGIN IMMEDIATE")  # The service waits for its turn to write.
+        writing.execute("BEGIN IMMEDIATE")  # The service waits for the write lock.
         self.begin("base-mainnet", GAS_PRICE)
         self.wait_for(self.node.answered)
         self.wait_until(lambda: self.server.metric("ledger_unwritten_groups") == 1)
@@ -87,7 +87,7 @@ class Steps(unittest.TestCase):
         self.assertEqual([row[0] for row in self.rows("SELECT tx_hash FROM rpc_tx ORDER BY seq")], [None, HASH])
 
     def check_runs_anew(self, network, body, cost, calls):
-        """Sent again it runs, once, and once more it is replayed."""
+        """Asserts that the first retry runs the call once and the second is a replay."""
         status, headers, text = self.send(network, body)
         self.assertEqual((status, headers.get("idempotent-replayed")), (200, None), text)
         self.assertEqual(len(self.node.calls), calls)
@@ -122,7 +122,7 @@ class Steps(unittest.TestCase):
         }
 
     def begin(self, network, body, cut=0):
-        """Sends a call, or all but its last bytes, and does not read the answer."""
+        """Sends a call, or all but its last bytes, without reading the response."""
         place = urllib.parse.urlparse(self.server.api)
         connection = socket.create_connection((place.hostname, place.port))
         self.addCleanup(connection.close)

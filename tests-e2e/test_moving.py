@@ -1,4 +1,4 @@
-"""A service moves from SQLite to Postgres and back: the same keys, balances and history, and nothing by halves."""
+"""Tests moving a service from SQLite to Postgres and back, with the same keys, balances and history."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class Moved(test_crashes.Books, unittest.TestCase):
             with open(damaged, "wb") as file:
                 file.write(bytes_)
             self.assertIn(words, self.refused("import", damaged))
-        # It is as empty as it was.
+        # The failed import left the database empty.
         self.server.command("import", exported)
         self.server.start_again()
         self.check_books()
@@ -80,7 +80,7 @@ class Moved(test_crashes.Books, unittest.TestCase):
         self.assertEqual([node["known"] for node in shown["nodes"]], [shown["known"]])
 
     def move(self, store, exported, before):
-        """Imports an export into another store, and goes on there."""
+        """Imports an export into another store and starts the service on it."""
         self.server.configure(f"{self.engines}\n{store}")
         self.server.command("import", exported)
         self.assertIn("every balance is right", self.server.command("ledger", "verify"))
@@ -93,7 +93,7 @@ class Moved(test_crashes.Books, unittest.TestCase):
         self.told_last = self.told()
 
     def told(self):
-        """What callers and the operator see."""
+        """The data that callers and the operator see."""
         callers = [[self.get(key, path) for path in ("/billing/balance", "/api_keys")] for key in self.keys]
         for _, keys in callers:
             for key in keys["data"]:

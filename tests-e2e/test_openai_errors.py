@@ -1,4 +1,4 @@
-"""Errors as OpenAI's own Python SDK prints them, and as a caller without a key reads them, below /v1."""
+"""Tests of the errors below /v1, with OpenAI's Python SDK and without a key."""
 
 import json
 import unittest

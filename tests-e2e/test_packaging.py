@@ -1,4 +1,4 @@
-"""What is in packaging/: read as far as that can be done without the programs that run it."""
+"""Checks the files in packaging/, as far as possible without the programs that use them."""
 
 import configparser
 import json
@@ -51,7 +51,7 @@ class Packaging(unittest.TestCase):
         self.assertEqual(unit["Service"]["NoNewPrivileges"], "yes")
         self.assertEqual(unit["Service"]["ProtectSystem"], "strict")
         self.assertEqual(unit["Install"]["WantedBy"], "multi-user.target")
-        # ProtectClock= closes all devices that are not allowed by name, as PrivateDevices= hides them.
+        # ProtectClock= denies all devices that are not listed, as PrivateDevices= hides them.
         self.assertEqual(unit["Service"]["DevicePolicy"], "closed")
         self.assertNotIn("PrivateDevices", unit["Service"])
         text = (PACKAGING / "tollgate.service").read_text(encoding="utf-8")

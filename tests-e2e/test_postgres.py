@@ -1,4 +1,4 @@
-"""The service on Postgres: the same books, whoever is killed, and one node at a time."""
+"""Tests of the service on Postgres: the ledger after kills, and one node at a time."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ from postgres import Postgres
 from server import Server
 
 KILLS = test_crashes.KILLS // 5
-# A lease of 15 seconds, and what starting takes.
+# A lease of 15 seconds, plus the time of a start.
 TAKEN_OVER_SECONDS_MAX = 30
 CHAT = json.dumps({"model": "small", "messages": [{"role": "user", "content": "count"}]})
 
@@ -22,7 +22,7 @@ def setUpModule():
 
 
 def on(url):
-    """A kind of server whose database is that one."""
+    """A server class that uses this database."""
 
     class OnPostgres(Server):
         def __init__(self, binary=None, config=""):

@@ -1,4 +1,4 @@
-"""Queued music and videos: made here, kept in a directory or on S3, and killed at every state."""
+"""Tests of queued music and videos: stored in a directory or on S3, with kills in every state."""
 
 import decimal
 import glob
@@ -31,7 +31,7 @@ VIDEO = b"\0\0\0\x18ftypisom" + bytes(range(256)) * 40
 
 
 class Provider(http.server.BaseHTTPRequestHandler):
-    """Speaks OpenAI's /videos. What it is asked for says what becomes of it."""
+    """Implements OpenAI's /videos; the prompt determines the outcome."""
 
     disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
@@ -141,7 +141,7 @@ class Queue(unittest.TestCase):
             time.sleep(int(answer.headers["retry-after"]))
 
     def wait_for(self, key, path, body):
-        """The answer of a job that has ended."""
+        """Waits for a job and returns its final response."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
         while time.monotonic() < deadline:
             answer, text = self.post(key, path, body)
@@ -168,7 +168,7 @@ class Chaos(Queue):
                 prompt = f"{kind} {number} {turn}"
                 body = json.dumps({"model": "clips", "prompt": prompt, "duration": "5s"})
                 name = {"idempotency-key": f"k-{number}-{turn}"}
-                # Until it is answered: the same key never queues twice.
+                # Retries until there is a response: the same key never queues twice.
                 while True:
                     try:
                         answer, text = send(self.server.api, key, "POST", "/video/queue", body, name)
@@ -180,7 +180,7 @@ class Chaos(Queue):
                         break
                     self.assertIn(answer.status, (429, 503), text)
                     time.sleep(0.05)
-                # Fewer than can be retrieved in a minute, or the check waits for the limits.
+                # Below the rate limit of retrieving, so that the check does not wait for it.
                 time.sleep(0.15)
 
         callers = [threading.Thread(target=work, args=pair, daemon=True) for pair in zip(keys, range(CALLERS))]
@@ -213,7 +213,7 @@ class Chaos(Queue):
                     self.assertIn("forbidden", prompt)
                     refused += 1
                 else:
-                    # The service died while it handed this one in.
+                    # The service died while it submitted this job.
                     self.assertEqual(answer.status, 500, text)
                     self.assertTrue(json.loads(text)["credits_refunded"], text)
                     lost += 1
@@ -267,7 +267,7 @@ def free_port():
 
 
 class OnS3(Queue):
-    """The same with the media on a server that speaks S3."""
+    """The same tests with the media on an S3 server."""
 
     def setUp(self):
         port = free_port()

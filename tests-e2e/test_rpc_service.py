@@ -1,4 +1,4 @@
-"""The proxy to chains as its operator sees it: reloads, metrics, and what is tidied away."""
+"""Tests of operating the chain proxy: reloads, metrics and cleanup."""
 
 import json
 import os

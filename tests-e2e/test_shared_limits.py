@@ -1,4 +1,4 @@
-"""Two nodes that count strangers together in Redis: one limit for both, one block for both, and none of it needed."""
+"""Tests of two nodes that share limits and blocks of unauthenticated callers in Redis, and work without it."""
 
 import http.client
 import threading
@@ -13,7 +13,7 @@ from server import Server
 
 LIMIT = 200
 CALLERS = 4
-# A window is a minute; a burst of this test takes some seconds of it.
+# A window is a minute; a burst of this test needs some seconds of it.
 WINDOW_SECONDS_LEFT_MIN = 20
 SEEN_SECONDS_MAX = 15
 
@@ -29,7 +29,7 @@ def guess(server):
 
 
 def ask(server, path="/models", headers={}):
-    """The answer to a request of somebody without a credential."""
+    """The response to a request without a credential."""
     place = urllib.parse.urlparse(server.api)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
     try:
@@ -69,7 +69,7 @@ class SharedLimits(unittest.TestCase):
             time.sleep(0.1)
 
     def test_each_node_has_its_part_of_the_limit_while_redis_is_away(self):
-        # Each knows of the other after ten seconds.
+        # The nodes know of each other after ten seconds.
         time.sleep(11)
         self.redis.kill()
         for server in self.nodes:
@@ -95,13 +95,13 @@ class SharedLimits(unittest.TestCase):
             self.assertIn("counted by this node alone", server.tail())
 
     def check_burst(self):
-        """What both let in is the limit, but for shares that nobody used and answers that were late."""
+        """Asserts that both nodes together admit the limit, except for unused shares and late responses."""
         let_in = self.burst(self.nodes, 2 * LIMIT)
         print(f"{let_in} of {LIMIT} were let in")
         self.assertLessEqual(abs(let_in - LIMIT), LIMIT * 0.05)
 
     def burst(self, nodes, requests):
-        """So many requests, to one node after the other: how many were let in."""
+        """Sends requests to the nodes in turn; returns the number admitted."""
         answers = []
 
         def call(number):
@@ -135,7 +135,7 @@ class SharedLimits(unittest.TestCase):
 
 
 class OverTls(unittest.TestCase):
-    """`rediss://`: who the server is is checked before anything is told to it."""
+    """`rediss://`: the server's certificate is checked before anything is sent."""
 
     def test_a_server_is_trusted_by_the_authority_of_its_certificate(self):
         redis = self.enterContext(TlsRedis())

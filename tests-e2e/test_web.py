@@ -1,4 +1,4 @@
-"""Pages through the built service: static ones, and one that only a browser can build."""
+"""Tests of scraping with the built service: static pages, and one that needs a browser."""
 
 import functools
 import http.server
@@ -123,7 +123,7 @@ class Scrape(ScrapeCase):
 
 
 class WithoutBrowser(ScrapeCase):
-    # A browser that cannot be started is no better than none.
+    # A browser that cannot be started is treated like none.
     config = CONFIG + 'chromium = "/bin/false"\n'
 
     def test_a_page_that_needs_a_browser_is_an_error_and_free(self):
@@ -141,7 +141,7 @@ def command_of(process):
         return None
 
 def below(process):
-    """The processes that one has started, and those that they have, with their command lines."""
+    """All descendants of a process, with their command lines."""
     found, unseen = {}, [process]
     while unseen:
         parent = unseen.pop()

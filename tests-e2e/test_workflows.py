@@ -1,4 +1,4 @@
-"""Music and videos by workflows of ComfyUI: the file is checked at the start, filled in and run."""
+"""Tests of music and videos by ComfyUI workflows: checked at startup, filled in and run."""
 
 import http.server
 import json
@@ -18,7 +18,7 @@ WAIT_SECONDS_MAX = 60
 
 
 class ComfyUi(http.server.BaseHTTPRequestHandler):
-    """Has what it was handed in its queue for one question, and in its history afterwards."""
+    """Reports a submitted job in its queue for one poll, and in its history afterwards."""
 
     disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"

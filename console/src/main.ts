@@ -1,4 +1,4 @@
-// Starts the one page; everything else is shown by its router.
+// Mounts the single-page app, whose router shows all pages.
 import { mount } from "svelte";
 import App from "./App.svelte";
 import "./style.css";

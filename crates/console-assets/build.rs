@@ -1,11 +1,11 @@
-//! Writes the tables of files: the console as it was built, and the pages of the documentation.
+//! Generates the tables of embedded files: the built console and the documentation pages.
 
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Pages that stand outside of `docs`, with their addresses.
+/// Pages outside of `docs`, with their slugs.
 const OUTSIDE: [(&str, &str); 5] = [
     ("README.md", "readme"),
     ("API-DESIGN.md", "api-design"),
@@ -54,7 +54,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("tables.rs"), text)
 }
 
-/// Every file below a folder, in the order of their names; none where there is no folder.
+/// Every file below a folder, sorted by name; empty if the folder does not exist.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if !folder.is_dir() {
@@ -76,7 +76,7 @@ fn relative(path: &Path, folder: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/")
 }
 
-/// Not a secret: it only has to differ when the content does.
+/// A content hash for ETags; it is not a security feature.
 fn tag(content: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     hasher.write(content);

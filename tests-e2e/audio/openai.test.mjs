@@ -1,4 +1,4 @@
-// The OpenAI SDK for Node, unchanged: speech, streamed speech, and transcripts in every format.
+// Tests the unmodified OpenAI SDK for Node: speech, streamed speech, and transcripts in every format.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";

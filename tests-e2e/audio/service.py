@@ -1,4 +1,4 @@
-"""The service under test with models that speak and listen, and its callers' keys."""
+"""The service under test with speech and transcription models, and API keys for its clients."""
 
 import pathlib
 

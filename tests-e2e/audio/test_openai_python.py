@@ -1,4 +1,4 @@
-"""The OpenAI SDK for Python, unchanged: speech, streamed speech, and transcripts in every format."""
+"""Tests the unmodified OpenAI SDK for Python: speech, streamed speech, and transcripts in every format."""
 
 import time
 import unittest
@@ -43,7 +43,7 @@ class Speech(PythonCase):
                 expected = sound(response_format)
                 self.assertEqual(len(answer.content), len(expected))
                 if response_format == "wav":
-                    # A whole file knows how long it is.
+                    # A complete file has its length in the header.
                     size = int.from_bytes(answer.content[40:44], "little")
                     self.assertEqual(size, len(expected) - 44)
                 else:
@@ -57,7 +57,7 @@ class Speech(PythonCase):
         with create(**request, extra_body={"streaming": True}) as answer:
             first = next(answer.iter_bytes(1024))
             self.assertEqual(first, b"s" * 1024)
-            # The whole of it takes twelve seconds.
+            # The whole stream takes twelve seconds.
             self.assertLess(time.monotonic() - started, 5)
         self.assertTrue(self.upstream.hangups.acquire(timeout=HANGUP_SECONDS_MAX))
 
@@ -87,7 +87,7 @@ class Speech(PythonCase):
         create = self.client().audio.speech.with_streaming_response.create
         request = {"model": "tts-small", "voice": "ada", "input": "break off"}
         with create(**request, extra_body={"streaming": True}) as answer:
-            # Which library tells it depends on the SDK's version; the words do not.
+            # The exception's library depends on the SDK's version; the message does not.
             with self.assertRaisesRegex(Exception, "incomplete chunked read"):
                 for _ in answer.iter_bytes():
                     pass

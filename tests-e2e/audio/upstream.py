@@ -1,8 +1,8 @@
-"""An upstream that speaks and listens as OpenAI's servers do, from a script.
+"""A scripted upstream with OpenAI's speech and transcription API.
 
-What it does follows from the request alone: the text `slow` is spoken without an end, `break off`
-breaks off, and `reject` is refused, as is a recording whose prompt says so. Anything else is spoken
-as bytes that name the text's format, and heard as a greeting.
+The request alone determines the response: the text `slow` gives an endless stream, `break off`
+breaks the connection, and `reject` is refused, as is a recording with that prompt. Any other text
+gives bytes that name the format, and any other recording is transcribed as a greeting.
 """
 
 import email.parser
@@ -22,11 +22,11 @@ SLOW_SECONDS_PER_PIECE = 0.02
 
 
 def sound(response_format):
-    """What a text is spoken as."""
+    """The audio bytes in this format."""
     if response_format == "wav":
         samples = b"\x01\x02" * (PIECES * PIECE_BYTES // 2)
         form = b"fmt \x10\0\0\0\x01\0\x01\0\xc0\x5d\0\0\x80\xbb\0\0\x02\0\x10\0"
-        # A server that streams does not know yet how much will come.
+        # A streaming server does not know the length in advance.
         return b"RIFF\xff\xff\xff\xffWAVE" + form + b"data\xff\xff\xff\xff" + samples
     return (response_format.encode() * PIECES * PIECE_BYTES)[: PIECES * PIECE_BYTES]
 
@@ -95,7 +95,7 @@ class Upstream(ScriptedUpstream):
 
 
 def form(content_type, body):
-    """The fields of a form as lists of texts; of the file its name, its type and its length."""
+    """The fields of a form as lists of texts; for the file its name, type and length."""
     head = f"content-type: {content_type}\r\n\r\n".encode()
     message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body)
     fields = {}

@@ -1,1 +1,1 @@
-"""Real clients of chat, responses, completions and embeddings, in front of a scripted upstream."""
+"""Tests of chat, responses, completions and embeddings with real clients and a scripted upstream."""

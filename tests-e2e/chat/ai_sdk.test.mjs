@@ -1,4 +1,4 @@
-// The Vercel AI SDK with its provider for compatible services, unchanged.
+// Tests the unmodified Vercel AI SDK with its provider for OpenAI-compatible services.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

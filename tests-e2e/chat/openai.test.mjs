@@ -1,4 +1,4 @@
-// The OpenAI SDK for Node, unchanged: chats, streams, tools, schemas, embeddings and errors.
+// Tests the unmodified OpenAI SDK for Node: chats, streams, tools, schemas, embeddings and errors.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,4 +1,4 @@
-"""The service under test with a scripted upstream behind it, and its callers' keys."""
+"""The service under test with a scripted upstream, and API keys for its clients."""
 
 from chat.upstream import EMBEDDING_INPUTS_MAX, Upstream
 from scripted import ScriptedService
@@ -36,7 +36,7 @@ provider = "scripted"
 dimensions = 3
 price = {{ input_usd_per_million = "1.00", output_usd_per_million = "1.00" }}
 """
-# The account `default` may ask `large-text` so often in a minute.
+# The rate limit of `large-text` for the account `default`.
 LARGE_REQUESTS_PER_MINUTE = 20
 
 

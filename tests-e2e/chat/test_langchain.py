@@ -1,4 +1,4 @@
-"""LangChain with its OpenAI package, unchanged: chats, streams, tools, schemas and embeddings."""
+"""Tests unmodified LangChain with its OpenAI package: chats, streams, tools, schemas and embeddings."""
 
 import unittest
 
@@ -60,7 +60,7 @@ class LangChain(ServiceCase):
             base_url=self.server.api,
             api_key=self.key,
             model="small-embedding",
-            # Without it the text is cut into tokens of OpenAI's own models first.
+            # Otherwise LangChain first splits the text into tokens of OpenAI's models.
             check_embedding_ctx_length=False,
         )
         vectors = embeddings.embed_documents(["a", "bb", "ccc"])

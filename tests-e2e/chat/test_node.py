@@ -1,4 +1,4 @@
-"""The clients that run on Node: each file beside this one is a suite of Node's own test runner."""
+"""Runs the suites for clients on Node, which are in the .mjs files of this folder."""
 
 import pathlib
 import unittest

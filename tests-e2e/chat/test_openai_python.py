@@ -1,4 +1,4 @@
-"""The OpenAI SDK for Python, unchanged: chats, streams, tools, schemas, embeddings and errors."""
+"""Tests the unmodified OpenAI SDK for Python: chats, streams, tools, schemas, embeddings and errors."""
 
 import base64
 import json
@@ -157,7 +157,7 @@ class Chat(PythonCase):
         self.assertEqual(answer.choices[0].message.content, "I read report.pdf.")
 
     def test_the_text_of_a_file_reaches_the_upstream(self):
-        # As the guides of the SDK say to send a file: encoded, with the type that Python guesses.
+        # As in the SDK's guides: encoded, with the type that Python guesses.
         for name, text in {
             "python-docx.docx": "Quarterly report\nRevenue rose by 12 %",
             "openpyxl.xlsx": "2025-02-28\tTea\t2.3\t10",
@@ -321,7 +321,7 @@ class Embeddings(PythonCase):
             model="small-embedding", input="abc", encoding_format="float"
         )
         self.assertEqual(floats.data[0].embedding, [3, 0.5, -0.25])
-        # The SDK asks for base64 by itself, and shows what it decoded.
+        # The SDK requests base64 by itself and decodes it.
         self.assertEqual(
             client.embeddings.create(model="small-embedding", input="abc").data[0].embedding,
             floats.data[0].embedding,

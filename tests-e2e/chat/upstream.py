@@ -1,9 +1,9 @@
-"""An upstream that speaks OpenAI's protocol from a script.
+"""A scripted upstream with OpenAI's protocol.
 
-What it answers follows from the request alone, so that a test says what it wants in its prompt:
-`slow` never stops talking, `break off` breaks off, `reject` refuses, `overloaded` is too busy the
-first time it is asked. Tools, a JSON schema, images and the results of tools are answered with
-what a model would make of them; anything else with a greeting.
+The request alone determines the response, so that a test chooses it by its prompt: `slow` never
+ends, `break off` breaks the connection, `reject` is refused, `overloaded` fails with an overload
+error the first time. Tools, a JSON schema, images and tool results get answers as from a model;
+anything else gets a greeting.
 """
 
 import json
@@ -53,7 +53,7 @@ class Handler(ScriptedHandler):
         self.send(200, {"object": "list", "model": body["model"], "data": data, "usage": usage})
 
     def complete(self, body, prompt):
-        """Text is continued with its own last word; what comes after it is said to be known."""
+        """Continues a text with its own last word; the text after it is reported as known."""
         if isinstance(prompt, list):
             return self.complete_all(prompt)
         words = [" ", prompt.split()[-1]]
@@ -72,7 +72,7 @@ class Handler(ScriptedHandler):
         self.end_stream()
 
     def complete_all(self, prompts):
-        """Each text is continued with its own last word."""
+        """Continues each text with its own last word."""
         texts = [f" {prompt.split()[-1]}" for prompt in prompts]
         choices = [
             {"index": index, "text": text, "finish_reason": "stop", "logprobs": None}
@@ -124,7 +124,7 @@ class Upstream(ScriptedUpstream):
 
 
 def prompt_of(body):
-    """The last thing that the user said."""
+    """The last message of the user."""
     if "prompt" in body:
         return body["prompt"]
     said = [message["content"] for message in body["messages"] if message["role"] == "user"]

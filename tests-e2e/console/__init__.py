@@ -1,1 +1,1 @@
-"""The console in a real browser."""
+"""Tests of the console in a real browser."""

@@ -1,4 +1,4 @@
-// A browser on the console: what it does wrong is remembered, so that each test can ask.
+// Opens the console in a browser, and records page errors for the tests.
 
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  // A microphone that beeps, which pages may use without asking.
+  // A fake microphone that beeps, with permission granted.
   "--use-fake-device-for-media-stream",
   "--use-fake-ui-for-media-stream",
 ];
@@ -23,7 +23,7 @@ const FLAGS = [
 export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 
-/** A page of its own context, with everything that must not happen written down in `faults`. */
+/** Opens a page in its own context; `faults` collects errors and requests to other origins. */
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
@@ -48,9 +48,9 @@ export async function signIn(page, url, key) {
   await page.getByRole("heading", { name: "Overview" }).waitFor();
 }
 
-/** No finding of axe's that is serious or critical. */
+/** Asserts that axe finds nothing serious or critical. */
 export async function accessible(page) {
-  // The policy of the page forbids scripts that stand in it, so axe comes by the debugger.
+  // The page's CSP forbids inline scripts, so axe is injected through the debugger.
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>
     globalThis.axe.run(document, { resultTypes: ["violations"] }),

@@ -1,4 +1,4 @@
-// The playground's chat: tools and what they give, answers by a schema, and the code of each call.
+// Tests the playground's chat: tools and their results, JSON schemas, and the code of each call.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -13,7 +13,7 @@ const SCHEMA = {
   required: ["city", "population"],
   additionalProperties: false,
 };
-// What a shell, Python, JavaScript and Go each write in their own way.
+// Characters that a shell, Python, JavaScript and Go escape differently.
 const ODD = "It's \"odd\": `back`, $HOME, \\n, true, null\nand a second line";
 let browser;
 before(async () => (browser = await launch()));
@@ -27,7 +27,7 @@ async function chat() {
   return opened;
 }
 
-/** Does something and gives the body of the chat that the page sent for it. */
+/** Runs `work` and returns the body of the chat request that the page sends. */
 async function asked(page, work) {
   const [request] = await Promise.all([page.waitForRequest(/\/chat\/completions$/), work()]);
   return request.postDataJSON();
@@ -38,7 +38,7 @@ async function say(page, text) {
   return asked(page, () => page.getByRole("button", { name: "Send", exact: true }).click());
 }
 
-/** The code is of the call that was made, in each language, and asks for the same when it is run. */
+/** Asserts that the shown code in each language sends the same request when it is run. */
 async function codeAsks(page, body) {
   const programs = await runShown(await shownCode(page), { url, key });
   assert.deepEqual(Object.keys(programs), ["curl", "Python", "Node", "Go"]);
@@ -56,9 +56,9 @@ test("a model calls a tool, is told what it gave, and goes on", async () => {
   await talk.getByText('weather {"city": "Paris"}').waitFor();
   await codeAsks(page, first);
 
-  await page.getByLabel("What weather gives").fill("Rain, 12 °C");
+  await page.getByLabel("Result of weather").fill("Rain, 12 °C");
   await accessible(page);
-  const second = await asked(page, () => page.getByRole("button", { name: "Send the results" }).click());
+  const second = await asked(page, () => page.getByRole("button", { name: "Send results" }).click());
   await talk.getByText("The tool says: Rain, 12 °C").waitFor();
   const [question, call, result] = second.messages;
   assert.deepEqual(question, { role: "user", content: "What is the weather in Paris?" });
@@ -77,16 +77,16 @@ test("a model calls a tool, is told what it gave, and goes on", async () => {
 
 test("an answer keeps a schema, and a schema that is no JSON is told before anything is sent", async () => {
   const { context, page, faults } = await chat();
-  await page.getByLabel("Answer’s JSON schema").fill("{");
+  await page.getByLabel("JSON schema").fill("{");
   await page.getByLabel("Message").fill("A city, please.");
   let sent = 0;
   page.on("request", (request) => (sent += request.url().endsWith("/chat/completions") ? 1 : 0));
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByRole("alert").getByText("The schema is no JSON").waitFor();
+  await page.getByRole("alert").getByText("JSON schema is not valid JSON").waitFor();
   assert.equal(await page.getByLabel("Message").inputValue(), "A city, please.", "nothing typed is lost");
   assert.equal(sent, 0);
 
-  await page.getByLabel("Answer’s JSON schema").fill(JSON.stringify(SCHEMA));
+  await page.getByLabel("JSON schema").fill(JSON.stringify(SCHEMA));
   await page.getByLabel("Temperature").fill("0.2");
   await page.getByLabel("System prompt").fill(ODD);
   const body = await say(page, "A city, please.");
@@ -109,9 +109,9 @@ test("thoughts stand apart, a character speaks, and the code names it", async ()
   const talk = page.getByTestId("talk");
   await talk.getByText("Hello from the upstream.").waitFor();
   const thoughts = talk.locator("details");
-  assert.equal(await thoughts.textContent(), "ThoughtsHm.");
+  assert.equal(await thoughts.textContent(), "ReasoningHm.");
   assert.equal(await thoughts.evaluate((it) => it.open), false, "thoughts are folded away");
-  await talk.getByText("Thoughts").click();
+  await talk.getByText("Reasoning").click();
   assert.equal(await thoughts.evaluate((it) => it.open), true);
   assert.deepEqual(body.service_parameters, { character_slug: slug });
   await codeAsks(page, body);
@@ -119,7 +119,7 @@ test("thoughts stand apart, a character speaks, and the code names it", async ()
   await context.close();
 });
 
-/** An answer of the scripted upstream, in the place of what it would have said. */
+/** Replaces the answer of the scripted upstream. */
 async function upstreamSays(page, text) {
   const chunk = (delta, more = {}) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }], ...more })}\n\n`;
   const body = chunk({ content: text }) + chunk({}, { usage: { prompt_tokens: 1, completion_tokens: 1 } }) + "data: [DONE]\n\n";
@@ -191,7 +191,7 @@ test("two models answer side by side", async () => {
 
 test("the web is searched where a model can and the switch is on", async () => {
   const { context, page } = await chat();
-  assert.equal(await page.getByLabel("Search the web").count(), 0, "these models cannot");
+  assert.equal(await page.getByLabel("Web search").count(), 0, "these models cannot");
   await page.route(/\/models\?type=all$/, async (route) => {
     const answer = await route.fetch();
     const list = await answer.json();
@@ -199,7 +199,7 @@ test("the web is searched where a model can and the switch is on", async () => {
     await route.fulfill({ response: answer, json: list });
   });
   await page.reload();
-  await page.getByLabel("Search the web").check();
+  await page.getByLabel("Web search").check();
   const body = await say(page, "Hi");
   assert.deepEqual(body.service_parameters, { enable_web_search: "on" });
   await context.close();
@@ -212,7 +212,7 @@ test("a picture and a file go along, and the code leaves their bytes out", async
   await say(page, "What is this?");
   const talk = page.getByTestId("talk");
   await talk.getByText("I see 1 image.").waitFor();
-  await talk.getByAltText("Attached picture 1").waitFor();
+  await talk.getByAltText("Attached image 1").waitFor();
   const report = { name: "report.pdf", mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.7\n${"%".repeat(400)}`) };
   await page.getByLabel("Attach").setInputFiles(report);
   await page.getByText("report.pdf").waitFor();

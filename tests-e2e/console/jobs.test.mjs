@@ -1,4 +1,4 @@
-// Music and videos in the playground: a price, a job with its progress, what was made, and its end.
+// Tests music and videos in the playground: price, progress, result and deletion.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,7 +19,7 @@ async function playground(tab, model) {
   return opened;
 }
 
-/** Hands a job in; gives what was sent for it. */
+/** Queues a job and returns the request body. */
 async function make(page, path, name) {
   const button = page.getByRole("button", { name });
   const [request] = await Promise.all([page.waitForRequest((it) => it.url().endsWith(path)), button.click()]);
@@ -29,8 +29,8 @@ async function make(page, path, name) {
 test("music is priced, made, listened to and deleted", async () => {
   const { context, page, faults } = await playground("music", "composer");
   await page.getByLabel("Prompt").fill("slow piano in the rain");
-  await page.getByLabel("Seconds").fill("5");
-  const body = await make(page, "/audio/queue", "Make it, $0.005");
+  await page.getByLabel("Duration (seconds)").fill("5");
+  const body = await make(page, "/audio/queue", "Generate, $0.005");
   assert.deepEqual(body, { model: "composer", prompt: "slow piano in the rain", duration_seconds: 5 });
   const job = page.getByTestId("job").filter({ hasText: "slow piano in the rain" });
   await job.getByText("completed").waitFor({ timeout: MADE_MS_MAX });
@@ -44,8 +44,8 @@ test("music is priced, made, listened to and deleted", async () => {
   for (const [language, call] of Object.entries(programs)) {
     assert.deepEqual(call, { method: "POST", path: "/v1/audio/queue", status: 200, sent: body }, language);
   }
-  await job.getByRole("button", { name: "Delete the result" }).click();
-  await job.getByRole("button", { name: "Delete the result" }).waitFor({ state: "detached" });
+  await job.getByRole("button", { name: "Delete result" }).click();
+  await job.getByRole("button", { name: "Delete result" }).waitFor({ state: "detached" });
   assert.equal(await job.locator("audio").count(), 0);
   assert.deepEqual(faults, []);
   await context.close();
@@ -54,7 +54,7 @@ test("music is priced, made, listened to and deleted", async () => {
 test("a video shows its progress, is watched, and stays in the list of jobs", async () => {
   const { context, page, faults } = await playground("video", "clips");
   await page.getByLabel("Prompt").fill("a paper boat on a stream");
-  const body = await make(page, "/video/queue", "Make it, $0.07");
+  const body = await make(page, "/video/queue", "Generate, $0.07");
   assert.deepEqual(body, { model: "clips", prompt: "a paper boat on a stream", duration: "5s" });
   const job = page.getByTestId("job").filter({ hasText: "a paper boat on a stream" });
   const progress = job.getByRole("progressbar");
@@ -78,7 +78,7 @@ test("a video of a private model is watched from its link, also after the page i
   const { context, page, faults } = await playground("video", "private-clips");
   const played = page.waitForResponse((it) => it.url().includes("/api/v1/media/"));
   await page.getByLabel("Prompt").fill("a lighthouse at dusk");
-  await make(page, "/video/queue", "Make it, $0.07");
+  await make(page, "/video/queue", "Generate, $0.07");
   const job = page.getByTestId("job").filter({ hasText: "private-clips" }).first();
   await job.getByText("completed").waitFor({ timeout: MADE_MS_MAX });
   assert.match(await job.locator("video").getAttribute("src"), /^\/api\/v1\/media\//);
@@ -88,7 +88,7 @@ test("a video of a private model is watched from its link, also after the page i
   await job.getByRole("button", { name: "Watch" }).click();
   await job.locator("video").waitFor();
   await shot(page, "video-private");
-  await job.getByRole("button", { name: "Delete the result" }).click();
+  await job.getByRole("button", { name: "Delete result" }).click();
   await job.locator("video").waitFor({ state: "detached" });
   assert.deepEqual(faults, []);
   await context.close();
@@ -98,7 +98,7 @@ test("a job that its provider forbids says so and costs nothing", async () => {
   const { context, page } = await playground("video", "clips");
   await page.getByLabel("Prompt").fill("forbidden");
   const before = await clipsCharged();
-  await make(page, "/video/queue", "Make it, $0.07");
+  await make(page, "/video/queue", "Generate, $0.07");
   const job = page.getByTestId("job").filter({ hasText: "forbidden" });
   await job.locator(".chip.bad").waitFor({ timeout: MADE_MS_MAX });
   await job.locator("p.bad").waitFor();

@@ -1,4 +1,4 @@
-// Pictures in the playground with the built-in models: enlarged, cut out, and erased from by a mask.
+// Tests images in the playground with the built-in models: upscaling, background removal, and masks.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -20,12 +20,12 @@ async function pictures(mode) {
   await signIn(page, url, admin);
   await page.goto(`${url}/#/playground?tab=images`);
   await page.getByRole("button", { name: mode, exact: true }).click();
-  await page.getByLabel("Picture").setInputFiles(picture);
-  await page.getByAltText("What you chose").waitFor();
+  await page.getByLabel("Image", { exact: true }).setInputFiles(picture);
+  await page.getByAltText("Selected image").waitFor();
   return opened;
 }
 
-/** Presses the button again until the model's files are there; gives the picture that came. */
+/** Clicks the button until the model's files are downloaded; returns the resulting image. */
 async function result(page, name) {
   const made = page.getByAltText(/^Result 1/);
   for (const until = Date.now() + READY_MS_MAX; ; ) {
@@ -39,7 +39,7 @@ async function result(page, name) {
   }
 }
 
-/** The sides of a picture on the page, and the colours at some places of it. */
+/** The size of an image on the page, and its colours at given points. */
 const look = (made, places) =>
   made.evaluate(async (image, wanted) => {
     await image.decode();
@@ -79,8 +79,8 @@ test("a picture is enlarged, and the code of the call does the same", async () =
 });
 
 test("a picture is cut out of its background", async () => {
-  const { context, page } = await pictures("Cut out");
-  const made = await result(page, /^Cut out, \$/);
+  const { context, page } = await pictures("Remove background");
+  const made = await result(page, /^Remove background, \$/);
   const { colours } = await look(made, [[0, 0], BALL]);
   assert.equal(colours[0][3], 0, "the corner is clear");
   assert.equal(colours[1][3], 255, "the ball is still there");
@@ -92,7 +92,7 @@ test("what a mask shows is erased", async () => {
   await page.getByLabel("Model").selectOption("erase-migan");
   await page.getByLabel("Mask").setInputFiles(mask);
   await page.getByLabel("Prompt").fill("erase");
-  const before = await look(page.getByAltText("What you chose"), [BALL, [10, 10]]);
+  const before = await look(page.getByAltText("Selected image"), [BALL, [10, 10]]);
   const made = await result(page, /^Edit, \$/);
   const after = await look(made, [BALL, [10, 10]]);
   const redness = ([red, green, blue]) => red - Math.max(green, blue);

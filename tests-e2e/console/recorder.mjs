@@ -1,4 +1,4 @@
-// The code that the console shows for a call, run as people would run it, with what it asks written down.
+// Runs the code that the console shows for a call, and records its requests.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const RUN_MS_MAX = 60_000;
 const run = promisify(execFile);
 
-/** Stands before the service, writes down what is asked, and passes it on. */
+/** A proxy in front of the service that records requests. */
 export async function recorder(service) {
   const asked = [];
   const server = createServer(async (request, response) => {
@@ -30,7 +30,7 @@ export async function recorder(service) {
   return { url: `http://127.0.0.1:${server.address().port}`, asked, close };
 }
 
-/** A body as JSON, or a form as its fields, of files their names and bytes. */
+/** Parses a body: JSON, or a form with its fields and the names and sizes of its files. */
 async function read(type, body) {
   if (type === "application/json") return JSON.parse(body.toString());
   const form = await new Response(body, { headers: { "content-type": type } }).formData();
@@ -41,7 +41,7 @@ async function read(type, body) {
   return fields;
 }
 
-/** Has the page write down the forms that it sends, which the browser's protocol does not show. */
+/** Makes the page record the forms that it sends, which Playwright cannot read. */
 export async function noteForms(context) {
   await context.addInitScript(() => {
     const send = globalThis.fetch;
@@ -57,9 +57,9 @@ export async function noteForms(context) {
   });
 }
 
-/** The code that the page shows, by language. */
+/** The shown code by language. */
 export async function shownCode(page) {
-  const shown = page.locator("details", { hasText: "View code of this call" });
+  const shown = page.locator("details", { hasText: "View code" });
   if (!(await shown.getAttribute("open").then((it) => it !== null))) await shown.locator("summary").first().click();
   const code = {};
   for (const tab of await shown.getByRole("tab").all()) {
@@ -70,8 +70,8 @@ export async function shownCode(page) {
 }
 
 /**
- * What each shown program asks the service for. Go is read where it is not installed: its code
- * names the body as it is sent.
+ * Runs each shown program and returns its request. Without an installed Go, the request is parsed
+ * from the Go code.
  */
 export async function runShown(code, { url, key, files = {} }) {
   const recorded = await recorder(url);

@@ -1,4 +1,4 @@
-// Calls to a chain from the console: the answer, its credits, and the code of the call.
+// Tests chain calls from the console: the response, its credits, and the code of the call.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -49,7 +49,7 @@ test("params that are no JSON are told before anything is sent", async () => {
   let sent = 0;
   page.on("request", (request) => (sent += request.method() === "POST" ? 1 : 0));
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("alert").getByText("The params are no JSON").waitFor();
+  await page.getByRole("alert").getByText("Params is not valid JSON").waitFor();
   assert.equal(sent, 0);
   assert.deepEqual(faults, []);
   await context.close();

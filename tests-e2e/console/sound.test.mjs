@@ -1,4 +1,4 @@
-// Transcription in the playground: a recording that is dropped, one that is made there, and the code of the call.
+// Tests transcription in the playground with dropped and recorded audio, and the code of the call.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -33,7 +33,7 @@ test("a recording is dropped and heard, with its times and its cost", async () =
   await page.getByRole("group", { name: "Recording" }).dispatchEvent("drop", { dataTransfer: dropped });
   await page.getByText(/talk\.wav, \d+ kB/).waitFor();
   await page.getByLabel("Language").fill("en");
-  await page.getByLabel("with times").check();
+  await page.getByLabel("Timestamps").check();
   await page.getByRole("button", { name: "Transcribe" }).click();
   await page.getByText(HEARD).first().waitFor();
   await page.getByRole("columnheader", { name: "From" }).waitFor();
@@ -76,8 +76,8 @@ test("text is spoken, and can be listened to and saved", async () => {
   await page.getByRole("tab", { name: "Speech" }).click();
   await page.getByLabel("Text").fill("Good morning.");
   await page.getByLabel("Format").selectOption("wav");
-  await page.getByRole("button", { name: "Speak, $0.00013" }).click();
-  await page.getByText("Save the file").waitFor();
+  await page.getByRole("button", { name: "Generate, $0.00013" }).click();
+  await page.getByText("Download").waitFor();
   assert.match(await page.locator("audio").getAttribute("src"), /^blob:/);
   await page.getByTestId("cost").getByText("$0.00013 · $0.00013 so far").waitFor();
   assert.deepEqual(faults, []);

@@ -9,9 +9,9 @@ HERE = pathlib.Path(__file__).parent
 
 
 def browse(case, server, suite, seconds_max, **environment):
-    """Fails the case with what the browser's tests and the service said."""
+    """On failure, the message has the output of the browser tests and of the service."""
     line = ["node", "--test", "--test-reporter=tap", HERE / suite]
-    # The programs that pages show are run with this Python, which has OpenAI's library.
+    # Python code shown on pages runs with this interpreter, which has OpenAI's library.
     known = {"CONSOLE_URL": server.url, "PYTHON": sys.executable}
     run = subprocess.run(
         line,

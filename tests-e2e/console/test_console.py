@@ -1,4 +1,4 @@
-"""The console in Debian's Chromium, against the service with a scripted upstream."""
+"""Tests of the console in Debian's Chromium, on a service with a scripted upstream."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The playground in a browser: chats, sound, jobs and calls to a chain, against scripted upstreams."""
+"""Tests of the playground in a browser: chats, audio, jobs and chain calls, with scripted upstreams."""
 
 import http.server
 import json
@@ -19,7 +19,7 @@ SUITE_SECONDS_MAX = 240
 CRATES = pathlib.Path(__file__).parents[2] / "crates"
 PICTURE = CRATES / "engine-onnx" / "tests" / "reference" / "pictor-rocket.png"
 VIDEO = b"\0\0\0\x18ftypisom" + bytes(range(256)) * 40
-# Longer than it takes the page to look twice.
+# Longer than two polling intervals of the page.
 VIDEO_SECONDS = 6
 QUEUE = """
 [[provider]]
@@ -58,7 +58,7 @@ price = {{ usd_per_second = "0.001" }}
 
 
 class Videos(http.server.BaseHTTPRequestHandler):
-    """Speaks OpenAI's /videos; what is forbidden fails, everything else takes its time."""
+    """Implements OpenAI's /videos; forbidden prompts fail, others complete after a while."""
 
     protocol_version = "HTTP/1.1"
     begun = {}

@@ -1,1 +1,1 @@
-"""The OpenAI SDK in front of the built-in engine, with the real small models."""
+"""Tests of the built-in engine with the OpenAI SDK and real small models."""

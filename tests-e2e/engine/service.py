@@ -1,4 +1,4 @@
-"""The service under test with its own engine behind it."""
+"""The service under test with the built-in engine."""
 
 import os
 import pathlib
@@ -11,9 +11,9 @@ from server import Server
 
 MODELS = os.environ.get("TOLLGATE_TEST_MODELS")
 NO_MODELS = "TOLLGATE_TEST_MODELS names no directory of models; scripts/test.sh fetches them"
-# Copying the default set, and loading a model on a busy machine.
+# Enough to copy the default models and load one on a busy machine.
 READY_SECONDS_MAX = 180
-# Nothing listens there, so that nothing is ever fetched from a network.
+# Nothing listens there, so that nothing is downloaded from a network.
 NOWHERE = "http://127.0.0.1:9/"
 CONFIG = """
 [engine]
@@ -45,7 +45,7 @@ class EngineCase(unittest.TestCase):
         return client
 
     def until_ready(self, call):
-        """Calls again as long as the service says that the model is not ready yet."""
+        """Repeats the call while the service reports that the model is not ready."""
         deadline = time.monotonic() + READY_SECONDS_MAX
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What the engine's process cannot do, whatever runs in it."""
+"""Tests of the sandbox of the engine's process."""
 
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""The console with the built-in engine: a model that an operator fetches, and pictures."""
+"""Tests of the console with the built-in engine: downloading a model, and images."""
 
 import pathlib
 import tempfile

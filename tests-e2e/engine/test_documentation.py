@@ -1,7 +1,7 @@
-"""The commands and programs in the documentation, run as they stand against a service with its own engine.
+"""Runs the commands and programs of the documentation unchanged on a service with the built-in engine.
 
-A block that cannot run here is marked by the line before it, which readers do not see:
-`<!-- not run: REASON -->`. Addresses and keys are those of the service under test.
+A block that cannot run here is marked by an HTML comment on the line before it:
+`<!-- not run: REASON -->`. Addresses and keys are replaced by those of the service under test.
 """
 
 import json
@@ -41,7 +41,7 @@ def blocks(*languages):
 
 
 def with_values(config):
-    """What a page leaves to its reader, filled in."""
+    """Replaces the placeholders of a configuration."""
     config = config.replace('"0x…"', '"0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"')
     config = config.replace('"https://…"', '"https://facilitator.example"')
     return config.replace('"…"', '"GyGKxMyg1p9SsHfm15MkNUu1u9TN2JtTspcdmrtGUdse"')
@@ -61,12 +61,12 @@ class Documentation(EngineCase):
 
     @classmethod
     def _write_command(cls):
-        """`tollgate` as a reader has it: it finds the service of this test by itself."""
+        """Writes a `tollgate` command that finds the service of this test by itself."""
         bin_folder = cls.folder / "bin"
         bin_folder.mkdir()
         script = bin_folder / "tollgate"
         place = " ".join(cls.server._place())
-        # A directory that the reader names counts; files of a page's own are in the current folder.
+        # A data directory in the arguments takes precedence; a page's own files are in the current folder.
         script.write_text(
             f'#!/bin/sh\ncase " $* " in\n*" --data-dir "*|*" config "*|*" convert "*) exec {cls.server.binary} "$@" ;;\n'
             f'*) exec {cls.server.binary} "$@" {place} ;;\nesac\n',
@@ -81,7 +81,7 @@ class Documentation(EngineCase):
         }
 
     def adapted(self, text):
-        """The same with the addresses of this service, and folders that may be written."""
+        """Replaces addresses by those of this service, and folders by writable ones."""
         text = text.replace("http://127.0.0.1:8080", self.server.url)
         text = re.sub(r"SERVICE_(ADMIN|INFERENCE)_KEY_…", self.admin, text)
         text = text.replace("CHARGE", self.a_charge() if "CHARGE" in text else "")
@@ -92,7 +92,7 @@ class Documentation(EngineCase):
         return text
 
     def a_charge(self):
-        """Something was charged by the pages before."""
+        """The id of a charge that earlier pages made."""
         journal = self.server.command("ledger", "export").splitlines()
         charge = next(line for line in journal if re.search(r"\bcharge\b", line, re.I))
         return re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", charge).group(0)
@@ -118,13 +118,13 @@ class Documentation(EngineCase):
             if block.reason is None:
                 pages.setdefault(block.page, []).append(block)
         self.assertGreater(sum(map(len, pages.values())), 20)
-        # README first, for it makes the charge that another page gives back.
+        # README first: it makes the charge that another page refunds.
         for page in sorted(pages, key=lambda it: it != "README.md"):
-            # What one block exports the next ones of its page use.
+            # Later blocks of a page use the variables that earlier ones export.
             script, last = "set -euo pipefail\n", pages[page][-1]
             for block in pages[page]:
                 text = self.adapted(block.text)
-                # A refusal is a failure, but where the page shows one.
+                # An error response fails the test, except where the page shows one.
                 text = re.sub(r"\bcurl -s(?=S?\b)(?!.*x402/top-up)", "curl --fail-with-body -s", text)
                 text = text.replace("tollgate accounts create acme", "tollgate accounts create acme || true")
                 script += f"echo '## {block.place}'\n{text}\n"
@@ -144,7 +144,7 @@ class Documentation(EngineCase):
 
     def test_configurations_are_right_as_they_stand(self):
         for block in blocks("toml"):
-            # Those of the engines are put together in test_commands.py.
+            # test_commands.py combines those of engines.md.
             if block.reason is not None or block.page == "engines.md":
                 continue
             (self.folder / "tollgate.toml").write_text(with_values(block.text), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""An engine that is killed, and weights that are wrong or not there."""
+"""Tests with a killed engine, and with wrong or missing weights."""
 
 import json
 import os
@@ -33,19 +33,19 @@ class KilledTest(EngineCase):
                 pieces += [choice.delta.content or "" for choice in chunk.choices]
                 if len(pieces) == 20:
                     os.kill(self.engine_process(), signal.SIGKILL)
-        # Nothing is charged that was not delivered. The engine died without a count, so that the
-        # service estimates the tokens of what it passed on, of which each piece holds about one.
+        # Only delivered tokens are charged. The engine died without a usage report, so the service
+        # estimates the tokens of the forwarded pieces, each of which has about one.
         charged = self.usage_rows()[len(before) :]
-        # What was read and what was written are a row each, and both tell of the whole request.
+        # Input and output are a row each, and both have the counts of the whole request.
         tokens = max((row.get("completionTokens") or 0 for row in charged), default=0)
         text = "".join(pieces)
         self.assertLessEqual(tokens, len(pieces), text)
-        # It is started again, and answers.
+        # The engine is restarted and answers.
         answer = self.until_ready(lambda: self.chat(max_completion_tokens=4))
         self.assertLess(0, answer.usage.completion_tokens)
 
     def usage_rows(self):
-        """What was charged for so far, oldest first."""
+        """The usage rows so far, oldest first."""
         admin = self.server.create_key("admin")
         url = f"{self.server.api}/billing/usage?limit=100&sortOrder=asc"
         request = urllib.request.Request(url, headers={"Authorization": f"Bearer {admin}"})
@@ -55,7 +55,7 @@ class KilledTest(EngineCase):
 
 
 class CorruptedTest(EngineCase):
-    """The only source of the chat model gives wrong bytes."""
+    """The only source of the chat model serves wrong bytes."""
 
     @classmethod
     def setUpClass(cls):
@@ -92,7 +92,7 @@ class CorruptedTest(EngineCase):
 
 
 class HostileSoundTest(EngineCase):
-    """Recordings that are cut, wrong or too large: refused, and not paid for."""
+    """Recordings that are truncated, wrong or too large are refused and not charged."""
 
     def transcribe(self, name, content):
         create = self.client().audio.transcriptions.create
@@ -117,7 +117,7 @@ class HostileSoundTest(EngineCase):
         for sample in samples:
             content = sample.read_bytes()
             self.check_refused(sample.name, content[:40])
-            # What is made of packets that follow each other is a shorter sound when it is cut.
+            # A truncated file of a packet format is a valid shorter recording.
             if sample.suffix in (".wav", ".flac", ".mp3", ".m4a", ".mp4"):
                 self.check_refused(sample.name, content[: len(content) // 2])
         self.check_refused("speech.wav", bytes(len(whole)))

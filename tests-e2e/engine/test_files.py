@@ -1,4 +1,4 @@
-"""GGUF files of the operator's own, dropped into the models directory or named by their path."""
+"""Tests with the operator's own GGUF files, in the models directory or named by their path."""
 
 import json
 import os
@@ -26,7 +26,7 @@ price = {{ input_usd_per_million = "1", output_usd_per_million = "1" }}
 class FilesTest(EngineCase):
     @classmethod
     def setUpClass(cls):
-        # The engine reads what was there when it started, where that is beside the service's own.
+        # A folder outside the service's own is readable only if it exists when the engine starts.
         elsewhere = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         super().setUpClass()
         file = pathlib.Path(MODELS, SMOLLM)

@@ -1,4 +1,4 @@
-"""Chats, schemas, embeddings and sound, from models that run on this machine."""
+"""Tests of chats, schemas, embeddings and audio with models that run on this machine."""
 
 import concurrent.futures
 import decimal
@@ -8,11 +8,11 @@ import re
 
 from engine.service import EngineCase, user
 
-# The bound of the built-in chat model, and what it would not end by itself.
+# The output limit of the built-in chat model, and a prompt that it would not end by itself.
 ANSWER_TOKENS_MAX = 1024
 ENDLESS = "Write a very long story."
 SENTENCE = "The quick brown fox jumps over the lazy dog."
-# With bounds: at this temperature a small model may write digits or letters without end.
+# With limits: at this temperature a small model may write digits or letters without end.
 CITY = {
     "type": "object",
     "properties": {
@@ -45,7 +45,7 @@ class ModelsTest(EngineCase):
     def test_an_answer_ends_at_the_models_bound_where_its_caller_names_none(self):
         self.until_ready(lambda: self.chat("Hello."))
         before = self.balance_usd()
-        # As streams, because so many tokens take a while on a busy machine.
+        # Streamed, because this many tokens take long on a busy machine.
         usage = {"include_usage": True}
         *_, last, summary = self.chat(ENDLESS, max_completion_tokens=None, stream=True, stream_options=usage)
         self.assertEqual(last.choices[0].finish_reason, "length")
@@ -86,8 +86,8 @@ class ModelsTest(EngineCase):
             self.assertIn(city["population"], range(40_000_001))
 
     def test_four_chats_at_once_say_what_they_say_alone(self):
-        # Sums are rounded otherwise side by side, so that long texts may part where two words are
-        # nearly as likely. These begin without a doubt, and each in its own way.
+        # Batching changes rounding, so that long texts may diverge where two tokens are nearly equally
+        # likely. These answers have clear and different beginnings.
         questions = [
             "What is the capital of France?",
             "Who wrote Romeo and Juliet?",
@@ -128,7 +128,7 @@ class ModelsTest(EngineCase):
         self.assertTrue(said.strip())
         tried = json.loads(self.server.command("models", "test", "smollm2-135m", "--json"))
         self.assertEqual(tried["id"], "smollm2-135m")
-        # The key for the occasion is gone again.
+        # The temporary key was removed again.
         keys = json.loads(self.server.command("keys", "list", "--json"))
         self.assertNotIn("a command at the terminal", [key["description"] for key in keys])
 

@@ -1,4 +1,4 @@
-"""Pictures enlarged, cut out and erased from by the built-in models, and judged."""
+"""Tests of upscaling, background removal, erasing and classification with the built-in models."""
 
 import base64
 import io
@@ -24,7 +24,7 @@ def chunk(kind, content):
 
 
 def write(width, height, pixel):
-    """A PNG with transparency, of what `pixel` says for each place."""
+    """A PNG with transparency; `pixel` gives the colour of each position."""
     rows = bytearray()
     for y in range(height):
         rows.append(0)
@@ -43,7 +43,7 @@ def head(file):
 
 
 def read(file):
-    """The rows of a PNG's pixels, read by hand so that nothing of the service's own is believed."""
+    """Decodes a PNG's pixel rows independently of the service's own code."""
     width, height, channels = head(file)
     at, packed = len(SIGNATURE), b""
     while at < len(file):
@@ -72,13 +72,13 @@ def unfilter(kind, row, above, channels):
 
 
 def is_hole(x, y):
-    """Around the red ball, whose middle is at (195, 120)."""
+    """True near the red ball, whose centre is at (195, 120)."""
     return 135 <= x < 250 and 65 <= y < 180
 
 
 class PicturesTest(EngineCase):
     def ask(self, path, body):
-        """The answer, once the model is ready."""
+        """The response, once the model is ready."""
         request = urllib.request.Request(
             f"{self.server.api}{path}",
             data=json.dumps(body).encode(),
@@ -103,7 +103,7 @@ class PicturesTest(EngineCase):
             self.assertEqual(status, 200, file)
             self.assertEqual(head(file), (side, side, 3))
             self.assertEqual(headers["x-service-model-id"], "upscale-esrgan-compact")
-            # The same picture: its pixels lie near those of the larger one.
+            # The same picture: its pixels are close to those of the larger one.
             large, off = read(file), 0
             for y in range(0, 256, 8):
                 for x in range(0, 256, 8):
@@ -154,7 +154,7 @@ class PicturesTest(EngineCase):
         self.assertEqual(status, 200, file)
         self.assertEqual(head(file), (300, 260, 3))
         self.assertEqual(headers["x-service-model-id"], "erase-migan")
-        # The classifier is fetched on its own, so that it may still be on its way.
+        # The classifier is downloaded separately and may not be ready yet.
         self.assertIn(headers["x-service-safe-mode"], ("on", "unavailable"))
 
     def test_what_makes_no_sense_is_told(self):

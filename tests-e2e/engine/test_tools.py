@@ -1,4 +1,4 @@
-"""Tool calls of a real model that was trained for them. It is large, and fetched on demand:
+"""Tests of tool calls with a real model that was trained for them. It is large and downloaded on demand:
 `tollgate models pull qwen2.5-coder-0.5b` with the data directory of TOLLGATE_TEST_MODELS."""
 
 import json
@@ -45,7 +45,7 @@ class ToolsTest(EngineCase):
         )
 
     def check_calls(self, choice, names):
-        """The calls are of these functions, with a city each."""
+        """Asserts that the calls are of these functions, with a city each."""
         self.assertEqual(choice.finish_reason, "tool_calls", choice)
         calls = choice.message.tool_calls
         self.assertEqual([call.function.name for call in calls], names)
@@ -122,7 +122,7 @@ class ToolsTest(EngineCase):
             "content": json.dumps({"weather": "snow", "celsius": -7}),
         }
         turns = [*user(QUESTION), said.model_dump(exclude_none=True), result]
-        # So small a model repeats the result rather than to speak of it.
+        # A model this small repeats the result instead of using it in a sentence.
         answer = self.chat(turns, tools=TOOLS, tool_choice="none")
         self.assertIn("snow", answer.choices[0].message.content)
         self.assertEqual(answer.choices[0].finish_reason, "stop")

@@ -1,4 +1,4 @@
-"""Videos made by the built-in model, from the quote to the file, and pictures drawn anew."""
+"""Tests of videos with the built-in model, from the quote to the file, and of image edits."""
 
 import base64
 import decimal
@@ -23,7 +23,7 @@ PRICE = decimal.Decimal("0.02")
 
 
 def boxes(data):
-    """The boxes of an MP4 file by their path, read by hand."""
+    """Parses the boxes of an MP4 file, by their path."""
     found, containers = {}, {b"moov", b"trak", b"mdia", b"minf", b"stbl"}
 
     def walk(start, end, path):
@@ -137,7 +137,7 @@ class Videos(EngineCase):
             status, file = self.post("/image/edit", body)
             if status != 503 or deadline < time.monotonic():
                 break
-            # Less often than callers may ask.
+            # Below the rate limit.
             time.sleep(5)
         self.assertEqual(status, 200, file)
         self.assertEqual(head(file)[:2], (1024, 1024))

@@ -1,1 +1,1 @@
-"""Bad weather for the books: power that fails, disks that refuse, clocks that jump."""
+"""Tests of the ledger under power loss, disk errors and clock jumps."""

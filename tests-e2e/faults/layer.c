@@ -1,12 +1,12 @@
-/* Stands between a process and its disk and clock, by LD_PRELOAD.
+/* Intercepts disk and clock calls of a process by LD_PRELOAD.
  *
- * Power loss. Of every file in FAULT_DIR, FAULT_SHADOW holds what is on the disk: what was synced, and
- * what was written through a descriptor that syncs by itself. A file is there under the number of its
- * inode; which names a directory has is written down when the directory is synced. After a kill, a
- * data directory that is made of the shadow alone is what a power cut would have left.
+ * Power loss. FAULT_SHADOW has the durable content of every file in FAULT_DIR: what was synced, and
+ * what was written through a descriptor with O_SYNC or O_DSYNC. A file is stored under its inode
+ * number; the names in a directory are recorded when the directory is synced. After a kill, a data
+ * directory restored from the shadow alone is what a power cut would have left.
  *
- * Errors. FAULT_FAIL is "call:number:errno", such as "pwrite:3:5": from the moment that FAULT_ARMED
- * exists, the so many-th such call on a file in FAULT_DIR fails.
+ * Errors. FAULT_FAIL is "call:number:errno", such as "pwrite:3:5": once the file FAULT_ARMED exists,
+ * the call with this number on a file in FAULT_DIR fails.
  *
  * Clock. FAULT_CLOCK names a file with a number of seconds by which the wall clock is wrong.
  */

@@ -1,4 +1,4 @@
-"""A service behind the layer of faults: `layer.c`, compiled once for all tests."""
+"""Runs a service with the fault layer: `layer.c`, compiled once for all tests."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ _built = None
 
 
 def library():
-    """Where the compiled layer is."""
+    """The path of the compiled layer."""
     global _built
     if _built is None:
         folder = tempfile.mkdtemp(prefix="tollgate-faults-")
@@ -24,7 +24,7 @@ def library():
 
 
 class Faulty(Server):
-    """A server whose disk and clock obey the test. Commands are run behind the same layer."""
+    """A server whose disk and clock the test controls. Commands run with the same layer."""
 
     settings = {}
 
@@ -45,7 +45,7 @@ class Faulty(Server):
         return {**super()._environment(), **places, **self.settings}
 
     def set_clock(self, seconds):
-        """How much the wall clock is wrong from now on."""
+        """Sets the error of the wall clock."""
         name = os.path.join(self.folder, "clock")
         with open(f"{name}.new", "w", encoding="utf-8") as file:
             file.write(str(int(seconds)))
@@ -53,7 +53,7 @@ class Faulty(Server):
 
 
 class PowerCut(Faulty):
-    """A server that can lose its power: with it goes all that was not synced."""
+    """A server that can lose power, which discards all writes that were not synced."""
 
     def _start(self):
         self.shadow = os.path.join(self.folder, "shadow")
@@ -62,7 +62,7 @@ class PowerCut(Faulty):
         super()._start()
 
     def cut_power(self):
-        """Kills the service, and leaves what was on the disk."""
+        """Kills the service and keeps only the synced data."""
         self.kill()
         names = {}
         with open(os.path.join(self.shadow, "names"), encoding="utf-8") as file:
@@ -73,7 +73,7 @@ class PowerCut(Faulty):
         shutil.rmtree(self.data)
         os.mkdir(self.data, 0o700)
         for name, number in names.items():
-            # SQLite makes its shared memory anew, and the lock is only held.
+            # SQLite recreates its shared memory, and the lock file has no content.
             kept = os.path.join(self.shadow, number)
             if name.endswith("-shm") or not os.path.exists(kept):
                 continue
@@ -84,7 +84,7 @@ class PowerCut(Faulty):
         return lost
 
     def _note_what_is_there(self):
-        """After a cut, all that is there is on the disk."""
+        """Records all files as synced, after a power cut."""
         with open(os.path.join(self.shadow, "names"), "w", encoding="utf-8") as names:
             for entry in os.scandir(self.data):
                 if not entry.is_file():

@@ -1,4 +1,4 @@
-"""Clocks that jump both ways, and a process that sleeps across midnight."""
+"""Tests with clocks that jump in both directions, and with a process suspended across midnight."""
 
 import json
 import signal
@@ -13,7 +13,7 @@ from node import Nodes, networks
 YEAR = 365 * 86_400
 DAY = 86_400
 WAIT_SECONDS_MAX = 30
-# More than a start and a call take on a busy machine.
+# Enough for a start and a call on a busy machine.
 BEFORE_MIDNIGHT_SECONDS = 8
 
 

@@ -1,4 +1,4 @@
-"""A disk that refuses one call, at every place of a commit and of a backup: what was acknowledged stays."""
+"""Tests with a disk error at every step of a commit and of a backup: acknowledged data stays."""
 
 import decimal
 import errno
@@ -16,7 +16,7 @@ CREDIT = decimal.Decimal("5")
 CALL_COST = decimal.Decimal("0.0000125")
 SMALL_CREDIT = decimal.Decimal("0.0000001")
 CALLS = 3
-# More than a commit of any kind takes; places that are not reached end a round early.
+# More steps than any commit has; a step that is not reached ends the round early.
 PLACES = int(os.environ.get("FAULT_PLACES", "6"))
 FAULTS = [
     ("pwrite", errno.EIO),
@@ -26,7 +26,7 @@ FAULTS = [
 
 
 class Refusing(Faulty):
-    """Refuses one call, once it is armed."""
+    """Fails one call, once it is armed."""
 
     def refuse(self, call, number, error):
         self.armed = os.path.join(self.folder, "armed")
@@ -35,7 +35,7 @@ class Refusing(Faulty):
         self.settings = {"FAULT_FAIL": f"{call}:{number}:{error}", "FAULT_ARMED": self.armed}
 
     def halt(self):
-        """Stops it, and lets go of what belonged to it."""
+        """Stops the server and releases its resources."""
         self.stop()
         self.kill()
 
@@ -53,7 +53,7 @@ class IoErrors(unittest.TestCase):
         self.server.command("accounts", "tier", "one", "staff")
         self.key = self.server.create_key("admin", account="one")
         self.acknowledged = 0
-        # Asked for and not answered: each may be charged or not.
+        # Calls without a response: each may be charged or not.
         self.unknown = 0
 
     def test_an_error_at_any_place_of_a_commit_loses_nothing_that_was_acknowledged(self):
@@ -73,7 +73,7 @@ class IoErrors(unittest.TestCase):
         for number in range(CALLS):
             self.call()
             if number == 1:
-                # A commit that is no charge goes to the tables at once.
+                # A commit that is not a charge is written to the tables at once.
                 self.command("accounts", "credit", "one", str(SMALL_CREDIT))
         has_stopped = self.server.process.poll() is not None
         self.server.kill()
@@ -93,7 +93,7 @@ class IoErrors(unittest.TestCase):
                 self.server.arm()
                 told = self.command("backup", target)
                 refused += told.returncode != 0
-                # The answer may be lost with the process; a file that is there is whole.
+                # The response may be lost with the process; an existing file is complete.
                 if os.path.exists(target):
                     self.check_backup(target)
                 self.server.kill()
@@ -117,13 +117,13 @@ class IoErrors(unittest.TestCase):
         spent = CREDIT - self.balance()
         least = self.acknowledged * CALL_COST
         most = (self.acknowledged + self.unknown) * CALL_COST
-        # Credits that were given between the calls, each of which may have been made.
+        # Credits between the calls, each of which may have been applied.
         self.assertGreaterEqual(spent, least - len(FAULTS) * PLACES * SMALL_CREDIT)
         self.assertLessEqual(spent, most)
         self.assertIn("every balance is right", self.server.command("ledger", "verify"))
 
     def command(self, *arguments):
-        """May fail: that is the point."""
+        """Runs a command, which may fail."""
         line = [self.server.binary, *arguments, *self.server._place()]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE")}
         return subprocess.run(line, capture_output=True, text=True, env=environment, timeout=60)

@@ -1,4 +1,4 @@
-"""The power fails again and again under load: nothing that was acknowledged is lost or doubled."""
+"""Tests repeated power loss under load: no acknowledged data is lost or duplicated."""
 
 import os
 import unittest
@@ -10,7 +10,7 @@ CUTS = int(os.environ.get("POWER_CUTS", "10"))
 
 
 class PowerLoss(test_crashes.Books, unittest.TestCase):
-    """The same callers as under kills; what was not synced goes with the process."""
+    """The same clients as in test_crashes, but unsynced writes are lost with the process."""
 
     def setUp(self):
         self.open(PowerCut)
@@ -27,7 +27,7 @@ class PowerLoss(test_crashes.Books, unittest.TestCase):
         print(f"{CUTS} power cuts, {len(paid)} acknowledged, {len(charged)} charged")
 
     def test_the_layer_does_drop_what_was_not_synced(self):
-        """Without this the test above would show nothing."""
+        """Checks that the fault layer works; otherwise the test above would prove nothing."""
         path = os.path.join(self.server.data, "unsynced")
         with open(path, "wb") as file:
             file.write(b"gone")

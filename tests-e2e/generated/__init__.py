@@ -1,1 +1,1 @@
-"""Clients that generators make of our document, and calls with them."""
+"""Tests of clients generated from the OpenAPI document."""

@@ -1,4 +1,4 @@
-// Calls with the types that openapi-typescript makes of the document; the compiler checks them.
+// Calls with the types that openapi-typescript generates from the document; the compiler checks them.
 
 import createClient from "openapi-fetch";
 import type { paths } from "./schema.js";

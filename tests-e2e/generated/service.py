@@ -1,4 +1,4 @@
-"""The service with a scripted upstream behind it, its document on disk, and a place for a client."""
+"""The service with a scripted upstream, its OpenAPI document on disk, and a folder for a client."""
 
 import pathlib
 import subprocess
@@ -22,7 +22,7 @@ class GeneratedCase(ServiceCase):
 
     @classmethod
     def run_tool(cls, *line):
-        """Runs a generator to its end, and returns what it said."""
+        """Runs a generator and returns its output."""
         run = subprocess.run(
             [str(part) for part in line],
             capture_output=True,

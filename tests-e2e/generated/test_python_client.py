@@ -1,4 +1,4 @@
-"""A client of openapi-python-client: the whole document becomes code, and calls decode."""
+"""Tests a client from openapi-python-client: the whole document becomes code, and responses decode."""
 
 import importlib
 import pathlib
@@ -7,7 +7,7 @@ import unittest
 
 from generated.service import GeneratedCase
 
-# Bodies that are files have no class; nothing else may be left out.
+# File bodies have no class; nothing else may be left out.
 ALLOWED_WARNING = "Unsupported content_type"
 
 

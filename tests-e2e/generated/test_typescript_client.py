@@ -1,4 +1,4 @@
-"""A client with the types of openapi-typescript: it compiles under strict rules, and its calls work."""
+"""Tests a client with the types of openapi-typescript: it compiles in strict mode, and its calls work."""
 
 import json
 import os

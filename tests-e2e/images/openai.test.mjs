@@ -1,4 +1,4 @@
-// The OpenAI SDK for Node, unchanged: pictures are made and edited.
+// Tests the unmodified OpenAI SDK for Node: image generation and edits.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";

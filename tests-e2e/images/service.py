@@ -1,4 +1,4 @@
-"""The service under test with models that make and edit pictures, and its callers' keys."""
+"""The service under test with image generation and edit models, and API keys for its clients."""
 
 import json
 import urllib.request
@@ -48,7 +48,7 @@ class ServiceCase(ScriptedService):
     config = CONFIG
 
     def post(self, path, body):
-        """The status, the headers and the content of an answer."""
+        """The status, headers and content of a response."""
         data = json.dumps(body).encode()
         request = urllib.request.Request(f"{self.server.api}{path}", data=data)
         request.add_header("Authorization", f"Bearer {self.key}")

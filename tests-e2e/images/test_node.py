@@ -1,4 +1,4 @@
-"""The OpenAI SDK for Node: the file beside this one is a suite of Node's own test runner."""
+"""Runs the suite for the OpenAI SDK for Node, which is in openai.test.mjs."""
 
 import pathlib
 import unittest

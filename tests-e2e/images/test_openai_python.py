@@ -1,4 +1,4 @@
-"""The OpenAI SDK for Python, unchanged: pictures are made, edited and varied, for exact bills."""
+"""Tests the unmodified OpenAI SDK for Python: image generation, edits and variations with exact charges."""
 
 import base64
 import io
@@ -25,7 +25,7 @@ class PythonCase(ServiceCase):
         return client
 
     def costs(self, expected):
-        """A context in which exactly so much is spent."""
+        """A context that asserts the exact amount spent."""
         return Costs(self, expected)
 
 
@@ -145,7 +145,7 @@ class Edits(PythonCase):
             for caller in callers:
                 caller.join()
         self.assertEqual(outcomes, ["edited"] * 8)
-        # One of them, opened, has 133 million bytes.
+        # One of them takes 133 million bytes when decoded.
         self.assertLess(self.peak_bytes() - before, 100_000_000)
 
     def peak_bytes(self):

@@ -1,7 +1,7 @@
-"""An upstream that makes and edits pictures as OpenAI's servers do, from a script.
+"""A scripted upstream with OpenAI's image API.
 
-What it does follows from the prompt alone: `fail` fails inside, `forbidden` is against its policy,
-`reject` is refused, and `slow` takes its time. Anything else becomes a picture of one colour.
+The prompt alone determines the response: `fail` is an internal error, `forbidden` is a policy refusal,
+`reject` is refused, and `slow` is delayed. Anything else gives an image of one colour.
 """
 
 import base64
@@ -18,7 +18,7 @@ SLOW_SECONDS = 2
 
 
 def png(width, height, colour=(200, 60, 60)):
-    """A picture of one colour, written by hand so that nothing of the service's own is believed."""
+    """Encodes an image of one colour independently of the service's own code."""
     row = b"\0" + bytes(colour) * width
     chunks = [
         (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
@@ -33,7 +33,7 @@ def png(width, height, colour=(200, 60, 60)):
 
 
 def size_of(picture):
-    """The sides of a PNG or of a JPEG."""
+    """Width and height of a PNG or JPEG."""
     if picture.startswith(b"\xff\xd8"):
         at = 2
         while picture[at + 1] not in (0xC0, 0xC1, 0xC2):
@@ -72,7 +72,7 @@ class Upstream(ScriptedUpstream):
 
 
 def form(content_type, body):
-    """The fields of a form as texts, and its files as lists of their names and sides."""
+    """The fields of a form as texts, and its files as lists of their names and sizes."""
     head = f"content-type: {content_type}\r\n\r\n".encode()
     message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body)
     fields = {}

@@ -1,4 +1,4 @@
-// Drives the proxy with ethers and viem: node clients.mjs BASE_URL KEY. Prints one line per check.
+// Tests the proxy with ethers and viem: node clients.mjs BASE_URL KEY. Prints one line per check.
 import assert from "node:assert/strict";
 import { FetchRequest, JsonRpcProvider, Wallet, parseEther } from "ethers";
 import { createPublicClient, createWalletClient, http } from "viem";
@@ -21,7 +21,7 @@ async function check(name, work) {
 await check("ethers reads, batches and sends", async () => {
   const request = new FetchRequest(url);
   request.setHeader("authorization", headers.authorization);
-  // ethers itself repeats an answer for a quarter of a second, which would hide the payment.
+  // ethers caches responses for 250 ms, which would hide the payment.
   const provider = new JsonRpcProvider(request, 8453, { staticNetwork: true, cacheTimeout: -1 });
   const [block, balance, fees] = await Promise.all([
     provider.getBlockNumber(),

@@ -1,4 +1,4 @@
-"""Drives the proxy with web3.py: clients.py BASE_URL KEY."""
+"""Tests the proxy with web3.py: clients.py BASE_URL KEY."""
 
 import sys
 

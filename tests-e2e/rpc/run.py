@@ -16,7 +16,7 @@ CLIENT_SECONDS_MAX = 180
 
 
 def survives_a_power_cut(server, key):
-    """An answer that was given once is given again, from the disk of a service that was killed."""
+    """Checks that a response is replayed from disk after the service was killed."""
     first = keyed_call(server, key)
     server.kill()
     server.start_again()

@@ -16,7 +16,7 @@ ANSWER_SECONDS_MAX = 30
 
 
 class Node:
-    """A JSON-RPC node, to be asked by a test."""
+    """A client of a JSON-RPC node."""
 
     url = None
 
@@ -31,7 +31,7 @@ class Node:
 
 
 class Program:
-    """A program of the test's own, which ends with the test."""
+    """A program that ends with the test."""
 
     def __init__(self, line):
         self.process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
@@ -43,7 +43,7 @@ class Program:
         return line
 
     def ignore_the_rest(self):
-        """Reads on, so that a program that tells of every request is never stopped by a full pipe."""
+        """Discards the output, so that a program which logs every request is not blocked by a full pipe."""
         self.reader = threading.Thread(target=collections.deque, args=(self.process.stdout, 0), daemon=True)
         self.reader.start()
 
@@ -90,7 +90,7 @@ class Evm(Node):
         return int(self.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
 
     def _send(self, to, data):
-        # The last account is nobody else's, so its numbers are in nobody's way.
+        # The last account is not used elsewhere, so its nonces do not conflict.
         self.call("eth_sendTransaction", {"from": self.accounts[9], "to": to, "data": data})
 
 
@@ -105,7 +105,7 @@ class Solana(Node):
 
 
 class Facilitator:
-    """The reference facilitator, with a fee payer of its own."""
+    """The reference facilitator, with its own fee payer."""
 
     def __init__(self, evm_url, solana):
         self.program = Program(["node", str(HERE / "facilitator.mjs"), evm_url, solana.url])
@@ -119,6 +119,6 @@ class Facilitator:
 
 
 def word(value):
-    """An address or a number as contracts take it."""
+    """ABI-encodes an address or a number."""
     digits = value[2:].lower() if isinstance(value, str) else f"{value:x}"
     return digits.rjust(64, "0")

@@ -1,4 +1,4 @@
-// Compiles Token.sol and prints the code of its contracts as they stand on a chain.
+// Compiles Token.sol and prints the deployed bytecode of its contracts.
 import fs from "node:fs";
 import solc from "solc";
 

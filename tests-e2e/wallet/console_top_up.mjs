@@ -1,5 +1,5 @@
-// Wallets in the browser, of which the page sees only what EIP-6963 and the wallet standard show:
-// they sign in and top up.
+// Tests sign-in and top-up with browser wallets, which the page sees only through EIP-6963 and the
+// Wallet Standard.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -22,7 +22,7 @@ let browser;
 before(async () => (browser = await launch()));
 after(async () => browser?.close());
 
-/** What an EVM wallet's extension would answer. */
+/** The responses of an EVM wallet extension. */
 async function evmAnswers({ method, params }) {
   switch (method) {
     case "eth_requestAccounts":
@@ -41,7 +41,7 @@ async function evmAnswers({ method, params }) {
   }
 }
 
-/** What a Solana wallet's extension would do; bytes cross over as lists of numbers. */
+/** The functions of a Solana wallet extension; bytes are passed as lists of numbers. */
 async function solanaAnswers(what, bytes) {
   const given = Uint8Array.from(bytes);
   switch (what) {
@@ -121,7 +121,7 @@ for (const { name, chain, amount } of CHAINS) {
     await page.getByLabel("Amount in USD").fill(amount);
     const shown = `$${Number(amount).toFixed(2)}`;
     await page.getByRole("button", { name: `Pay ${shown} with ${name} on ${chain}` }).click();
-    await page.getByTestId("paid").getByText(`${shown} arrived.`).waitFor();
+    await page.getByTestId("paid").getByText(`${shown} received.`).waitFor();
     await shot(page, `top-up-${chain.toLowerCase()}`);
     await pages.getByRole("link", { name: "Overview" }).click();
     await page.getByTestId("balance").getByText(shown).waitFor();
@@ -136,6 +136,6 @@ test("too little is refused before the wallet is asked to sign", async () => {
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Top up" }).click();
   await page.getByLabel("Amount in USD").fill("1");
   await page.getByRole("button", { name: /with Sol wallet/ }).click();
-  await page.getByRole("alert").getByText("The least is $5.00.").waitFor();
+  await page.getByRole("alert").getByText("The minimum is $5.00.").waitFor();
   await context.close();
 });

@@ -11,7 +11,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
 
 const [evmUrl, solanaUrl] = process.argv.slice(2);
-// The second of anvil's well-known accounts, so that it does not number transactions against ours.
+// The second of anvil's well-known accounts, so that its nonces do not conflict with ours.
 const account = privateKeyToAccount("0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d");
 const client = createWalletClient({ account, chain: base, transport: transport(evmUrl), pollingInterval: 100 }).extend(
   publicActions,

@@ -1,4 +1,4 @@
-"""Stands between the service and a node, and does something at a chosen call: before it is passed on, or after."""
+"""A proxy between the service and a node that runs an action before or after a chosen call."""
 
 import json
 import threading
@@ -11,7 +11,7 @@ NODE_SECONDS_MAX = 60
 
 
 class Meddler:
-    """Passes everything on to `target`; `url` is where the service finds it."""
+    """Forwards everything to `target`; `url` is the proxy's address for the service."""
 
     def __init__(self, target):
         self.target, self.calls, self.plan, self.skip = target, [], None, 0
@@ -50,7 +50,7 @@ class Meddler:
         self.server.server_close()
 
     def at(self, call, moment, act, skip=0):
-        """Does `act` once, at the call of that number (from one) or name from now on, or some such calls later."""
+        """Runs `act` once, at the next call with this number (from 1) or name, after `skip` such calls."""
         with self.lock:
             self.calls, self.plan, self.skip = [], (call, moment, act), skip
 
@@ -87,7 +87,7 @@ class Meddler:
 
 
 class Quiet(ThreadingHTTPServer):
-    """Says nothing of callers that were killed."""
+    """A server that logs no errors about killed clients."""
 
     daemon_threads = True
 
@@ -96,7 +96,7 @@ class Quiet(ThreadingHTTPServer):
 
 
 class Silence(Exception):
-    """The answer is lost on its way."""
+    """Drops the response."""
 
 
 def lose_the_answer():

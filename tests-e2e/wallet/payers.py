@@ -1,4 +1,4 @@
-"""Payers with keys of their own: what they sign becomes the value of a payment header."""
+"""Payers with their own keys, which sign the values of payment headers."""
 
 import base64
 import json
@@ -35,7 +35,7 @@ class EvmPayer:
         self.address = contract or self.key.address
 
     def authorize(self, pay_to, units, domain=None, **changes):
-        """A signed authorization; `changes` alter what is signed, and `domain` for which token."""
+        """A signed authorization; `changes` modify its fields, and `domain` its token."""
         message = {
             "from": self.address,
             "to": pay_to,

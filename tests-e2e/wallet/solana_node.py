@@ -1,6 +1,6 @@
 """A local Solana: the real virtual machine and token programs (LiteSVM) behind the methods that payments need.
 
-USDC's mint lies at its mainnet address. Methods that begin with `test_` change the world. Prints its port.
+USDC's mint is at its mainnet address. Methods that begin with `test_` change the chain's state. Prints its port.
 """
 
 import base64
@@ -25,11 +25,11 @@ ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
 class Refused(Exception):
-    """An error that the node tells: its code and its words."""
+    """An error response of the node: a code and a message."""
 
 
 class Chain:
-    """The state of the chain, and what became of what was sent."""
+    """The state of the chain, and the results of sent transactions."""
 
     def __init__(self):
         self.machine = LiteSVM()
@@ -49,7 +49,7 @@ class Chain:
             raise Refused(-32601, f"Method not found: {method}")
         return answer(*params)
 
-    # What nodes answer.
+    # Methods of real nodes.
 
     def getHealth(self):
         return "ok"
@@ -118,7 +118,7 @@ class Chain:
             error = error_name(outcome.err())
             if name in self.landed:
                 return name
-            # What cannot pay its fee or is not signed never gets onto the chain.
+            # A transaction without a fee or a signature never gets onto the chain.
             never_lands = ("Signature", "Blockhash", "InsufficientFundsForFee", "AccountNotFound")
             is_refused = any(word in error for word in never_lands) or not options.get("skipPreflight")
             if is_refused:
@@ -156,7 +156,7 @@ class Chain:
         newest = list(reversed(names))[: (options or {}).get("limit", 1000)]
         return [{"signature": it, "slot": self.landed[it]["slot"], "err": self.landed[it]["error"]} for it in newest]
 
-    # What only a test can do.
+    # Methods for tests only.
 
     def test_airdrop(self, address, lamports):
         self.machine.airdrop(Pubkey.from_string(address), lamports)
@@ -179,7 +179,7 @@ class Chain:
     def test_drop(self, sends):
         self.drops = sends
 
-    # How answers are put together.
+    # Helpers for responses.
 
     def _told(self, value):
         return {"context": {"apiVersion": "3.1.0", "slot": self.slot}, "value": value}
@@ -244,7 +244,7 @@ def amount_json(units):
 
 
 def error_name(error):
-    """As nodes name it: `TransactionErrorFieldless.AlreadyProcessed` is theirs without the first word."""
+    """The nodes' name of an error: `AlreadyProcessed` for `TransactionErrorFieldless.AlreadyProcessed`."""
     return str(error).split(".")[-1] if "Fieldless" in str(error) else str(error)
 
 
@@ -287,7 +287,7 @@ class Handler(BaseHTTPRequestHandler):
         except Refused as refused:
             code, message = refused.args
             return {**envelope, "error": {"code": code, "message": message}}
-        except Exception as error:  # A node tells its caller, and goes on.
+        except Exception as error:  # Returned to the caller; the node continues.
             return {**envelope, "error": {"code": -32602, "message": repr(error)}}
 
 

@@ -1,4 +1,4 @@
-"""Payments on Base, settled directly: what an attacker, a bad day or bad luck can do to them."""
+"""Tests of payments on Base, settled directly, with attacks and failures."""
 
 import os
 import time
@@ -233,7 +233,7 @@ class BadDays(Base):
 
 
 def front_run(message, signature):
-    """Sends the authorization from an account that has nothing to do with it."""
+    """Sends the authorization from an unrelated account."""
     r, s, v = signature[2:66], signature[66:130], int(signature[130:], 16)
     arguments = [message["from"], message["to"], message["value"], 0, message["validBefore"], message["nonce"], v]
     data = "0xe3ee160e" + "".join(word(it) for it in arguments) + r + s
@@ -252,7 +252,7 @@ def cancel(payer, nonce, chain):
 
 
 def move_away(payer):
-    """The payer spends the money in another way, with gas of its own."""
+    """The payer transfers the money elsewhere, with its own gas."""
     evm().call("anvil_impersonateAccount", payer.address)
     data = "0xa9059cbb" + word("0x" + os.urandom(20).hex()) + word(FIVE)
     evm().call("eth_sendTransaction", {"from": payer.address, "to": USDC, "data": data})

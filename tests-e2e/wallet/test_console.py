@@ -1,4 +1,4 @@
-"""Wallets in a browser: they sign in to the console and top up, on local chains."""
+"""Tests of browser wallets: sign-in to the console and top-up, on local chains."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""`tollgate doctor` tells an operator what would keep payments from going through."""
+"""Tests that `tollgate doctor` reports problems that would prevent payments."""
 
 import json
 import subprocess
@@ -13,8 +13,8 @@ SECONDS_MAX = 60
 
 class Doctor(unittest.TestCase):
     def found(self, config):
-        """What each check about payments found, by its name."""
-        # What is wrong is found whether or not a service could start with it.
+        """The results of the checks about payments, by name."""
+        # Problems are found even if the service could not start with them.
         with Till(config=direct(evm().url, solana().url)) as till:
             till.configure(config)
             line = [till.binary, "doctor", "--json", *till._place()]

@@ -1,4 +1,4 @@
-"""Payments settled by the reference facilitator, which is asked and not believed."""
+"""Tests of payments settled by the reference facilitator, whose results are verified on the chain."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""The service is killed between any two steps of a settlement and started again."""
+"""Tests with kills between any two steps of a settlement, and restarts."""
 
 import threading
 import unittest
@@ -7,13 +7,13 @@ from meddler import AFTER, BEFORE, Meddler
 from till import direct, running, through
 from world import Received, evm, evm_payer, facilitator, on_base, on_solana, solana, solana_payer
 
-# More than a settlement has calls.
+# More than the calls of a settlement.
 CALLS_MAX = 40
 
 
 class Killed(unittest.TestCase):
     def kill_at_every_call(self, meddled, config, make_header):
-        """Kills the service before and after each call of a settlement; it must be credited once in the end."""
+        """Kills the service before and after each call of a settlement, which must be credited exactly once."""
         moments = 0
         with running(config) as till:
             received = Received()

@@ -1,4 +1,4 @@
-"""Reorganisations that go deeper than was waited for: what was credited is not on the chain any more."""
+"""Tests of reorganisations deeper than the confirmations, which remove credited payments from the chain."""
 
 import time
 import unittest
@@ -12,7 +12,7 @@ from world import FIVE, on_base, solana
 
 class Reorganised(unittest.TestCase):
     def setUp(self):
-        # A chain of its own: others would lose what they did in its last blocks.
+        # A separate chain: other tests would lose their last blocks.
         self.chain = Evm()
         self.addCleanup(self.chain.stop)
         self.payer = EvmPayer()
@@ -49,7 +49,7 @@ class Reorganised(unittest.TestCase):
         next_payer = EvmPayer()
         self.chain.mint(next_payer.address, FIVE)
         self.chain.call("anvil_mine")
-        # Long after this test: what is waited behind is found by the one that waits.
+        # Longer than this test: a waiting payment itself finds the one that blocks it.
         with self.service(recheck_after_s=3600) as till:
             self.pay(till)
             self.undo_the_last_block()
@@ -61,7 +61,7 @@ class Reorganised(unittest.TestCase):
     def test_a_payment_that_is_undone_and_taken_back_is_told_by_the_books_and_a_metric(self):
         with self.service() as till:
             message = self.pay(till)
-            # While the service is away, so that it does not send the payment again in between.
+            # While the service is stopped, so that it does not send the payment again in between.
             till.kill()
             self.undo_the_last_block()
             cancel(self.payer, message["nonce"], self.chain)

@@ -1,4 +1,4 @@
-"""Payments on Solana, settled directly: the fee payer signs what is safe, and nothing else."""
+"""Tests of payments on Solana, settled directly: the fee payer signs only safe transactions."""
 
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +48,7 @@ class Solana(unittest.TestCase):
                 answers = list(posts.map(till.pay, [header] * 10))
             first = self.assert_paid(answers[0])
             self.assertTrue(all(answer == (200, first) for answer in answers), answers)
-            # A node of Solana's would take it each time and say that all is well.
+            # A Solana node would accept it each time without an error.
             self.assertEqual(self.node.calls.count("sendTransaction"), 1)
             self.assertEqual(till.pay(header), (200, first))
             till.kill()
@@ -139,7 +139,7 @@ class Solana(unittest.TestCase):
 
 
 def spoilt(payer):
-    """Transactions that were changed after signing, or are of another form."""
+    """Transactions that were changed after signing, or have another form."""
     signed = payer.transaction(solana(), PAY_TO_SOLANA, FEE_PAYER, FIVE)
     filled = VersionedTransaction.populate(signed.message, [signed.signatures[1], signed.signatures[1]])
     stolen = VersionedTransaction.populate(signed.message, [signed.signatures[0], signed.signatures[0]])

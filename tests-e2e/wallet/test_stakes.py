@@ -1,4 +1,4 @@
-"""Staked DIEM is a daily allowance, as the contract on the chain says."""
+"""Tests that staked DIEM in the contract gives a daily allowance."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from world import ETHER, evm, solana
 
 class Stakes(unittest.TestCase):
     def allocation(self, till, key, wanted):
-        """The day's allowance of an account, once it is what is wanted or time is over."""
+        """The daily allowance of an account, once it has the expected value or after a timeout."""
         deadline = time.monotonic() + EVENTUALLY_SECONDS_MAX
         while True:
             headers = {"authorization": f"Bearer {key}"}
@@ -25,7 +25,7 @@ class Stakes(unittest.TestCase):
             time.sleep(0.2)
 
     def test_a_stake_is_the_allowance_of_the_account_that_its_wallet_is_linked_to(self):
-        # Any contract with `balanceOf` will do; this one mints.
+        # Any contract with `balanceOf` works; this one can mint.
         staker = EvmPayer()
         evm().mint(staker.address, 25 * ETHER // 2)
         diem = f'[diem]\ncontract = "{USDC}"\nrpc_url = "{evm().url}"\n'

@@ -1,4 +1,4 @@
-"""Transactions of the relayer's that are not mined in time: more is offered for them, and they count once."""
+"""Tests of relayer transactions that are not mined in time: they are replaced with higher fees and credited once."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ GWEI = 10**9
 class Stuck(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # A chain of its own, on which nothing is mined before a test says so.
+        # A separate chain, on which blocks are mined only by the test.
         cls.chain = Evm()
         cls.addClassCleanup(cls.chain.stop)
         cls.chain.call("evm_setAutomine", False)
@@ -32,19 +32,19 @@ class Stuck(unittest.TestCase):
     def funded(self):
         payer = EvmPayer()
         self.chain.mint(payer.address, FIVE)
-        # Empty blocks make gas cheaper and cheaper; the first offer is to be ten times this.
+        # Empty blocks lower the base fee; the first offer is ten times this.
         self.chain.call("anvil_setNextBlockBaseFeePerGas", hex(GWEI))
         self.chain.call("anvil_mine")
         return payer
 
     def pending(self, till, header):
-        """The transaction that a payment is told to wait for."""
+        """The pending transaction of a payment."""
         status, body = till.pay(header)
         self.assertEqual((status, body["error"]), (504, "SETTLEMENT_TIMEOUT"), body)
         return body["details"]["transaction"]
 
     def replaced(self, till, header, before):
-        """The transaction that takes the place of the one before."""
+        """The transaction that replaces the previous one."""
         return eventually(lambda: self.pending(till, header), lambda now: now != before)
 
     def assert_paid_by(self, till, header, transaction):
@@ -72,7 +72,7 @@ class Stuck(unittest.TestCase):
 
     def test_what_is_offered_rises_by_an_eighth_and_stays_within_the_maximum(self):
         header = on_base(self.funded())
-        # The first offer is ten times the base fee, and the tip.
+        # The first offer is ten times the base fee, plus the tip.
         with self.service(gas_price_max_gwei=50) as till:
             offers, name = [], None
             for _ in range(3):
@@ -104,7 +104,7 @@ class Stuck(unittest.TestCase):
             mined = threading.Event()
 
             def mine_the_first():
-                # The second is on disk, and never reaches the node.
+                # The second transaction is on disk but never reaches the node.
                 self.chain.call("anvil_mine")
                 mined.set()
                 lose_the_answer()
@@ -140,7 +140,7 @@ class Stuck(unittest.TestCase):
 
 class HeldUp(unittest.TestCase):
     def test_a_transaction_that_is_of_no_use_any_more_does_not_hold_up_the_next_payment(self):
-        # A chain of its own: its clock is put forward.
+        # A separate chain, because its clock is advanced.
         chain = Evm()
         self.addCleanup(chain.stop)
         late, next_payer = EvmPayer(), EvmPayer()
@@ -165,8 +165,8 @@ class HeldUp(unittest.TestCase):
             self.assertEqual((status, body["error"]), (504, "SETTLEMENT_TIMEOUT"), body)
             relayer = chain.accounts[0].lower()
 
-            # Anvil drops what a block leaves out, so the number of the first payment is free, and
-            # nothing that is numbered after it can be mined.
+            # Anvil drops transactions that a block leaves out, so the first payment's nonce is unused,
+            # and no transaction with a later nonce can be mined.
             self.assertEqual(list(waiting(chain, "pending")), [])
             self.assertEqual([it["to"] for it in waiting(chain, "queued")], [USDC.lower()])
             filled = eventually(lambda: list(waiting(chain, "pending")), bool)
@@ -179,7 +179,7 @@ class HeldUp(unittest.TestCase):
 
 
 def waiting(chain, where):
-    """What waits in the node's pool, in the order of its numbers."""
+    """The transactions in the node's pool, in the order of their nonces."""
     for transactions in chain.call("txpool_content")[where].values():
         yield from (transactions[number] for number in sorted(transactions, key=int))
 

@@ -1,4 +1,4 @@
-"""A Tollgate that takes payments on local chains, and what its callers and its operator see of it."""
+"""A Tollgate that accepts payments on local chains, with client and operator helpers."""
 
 import base64
 import contextlib
@@ -28,7 +28,7 @@ ADDRESSES = (f"10.{a}.{b}.{c}" for a, b, c in itertools.product(range(256), rang
 
 
 def direct(evm_url, solana_url, **changes):
-    """The configuration that settles from here."""
+    """A configuration for direct settlement."""
     return configuration({
         "settle": "direct",
         "evm_rpc_url": evm_url,
@@ -40,7 +40,7 @@ def direct(evm_url, solana_url, **changes):
 
 
 def through(facilitator_url, fee_payer, evm_url, solana_url, **changes):
-    """The configuration that settles through a facilitator."""
+    """A configuration for settlement through a facilitator."""
     return configuration({
         "settle": "facilitator",
         "facilitator_url": facilitator_url,
@@ -58,14 +58,14 @@ def configuration(x402):
 
 
 class Till(Server):
-    """The service, with what these tests ask of it."""
+    """The service, with the requests of these tests."""
 
-    # The transaction that the last payment was settled by.
+    # The transaction that settled the last payment.
     settled_by = None
 
     def pay(self, header):
-        """Posts a payment and gives the status and the body."""
-        # Every post comes from another address: the limit for each is not what is tested here.
+        """Posts a payment and returns the status and the body."""
+        # Each post uses another address, because the rate limit per address is not tested here.
         headers = {"payment-signature": header, "x-forwarded-for": next(ADDRESSES)}
         request = urllib.request.Request(f"{self.api}/x402/top-up", b"", headers, method="POST")
         try:
@@ -77,7 +77,7 @@ class Till(Server):
             return error.code, json.load(error)
 
     def ask(self, address):
-        """Asks how to pay, from an address, and gives the status."""
+        """Requests the payment terms from an address; returns the status."""
         request = urllib.request.Request(
             f"{self.api}/x402/top-up", b"", {"x-forwarded-for": address}, method="POST"
         )
@@ -87,7 +87,7 @@ class Till(Server):
             return error.code
 
     def pay_until(self, header, status):
-        """Posts a payment again and again, as its client would, until it is answered so."""
+        """Posts a payment repeatedly, like its client, until the response has this status."""
         deadline = time.monotonic() + EVENTUALLY_SECONDS_MAX
         while True:
             answer = self.pay(header)
@@ -96,7 +96,7 @@ class Till(Server):
             time.sleep(0.2)
 
     def received(self):
-        """What the books say was paid in, by network, in base units of the token."""
+        """Received payments in the ledger, by network, in base units of the token."""
         received = {}
         for line in self.command("ledger", "export", "--format", "json").splitlines():
             entry = json.loads(line)
@@ -106,7 +106,7 @@ class Till(Server):
         return received
 
     def verify(self):
-        """Raises unless the books are right."""
+        """Raises unless the ledger is correct."""
         self.command("ledger", "verify")
 
 

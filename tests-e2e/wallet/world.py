@@ -1,4 +1,4 @@
-"""The chains of these tests: started once, stopped at the end."""
+"""The chains of these tests, started once and stopped at the end."""
 
 import atexit
 import functools
@@ -55,7 +55,7 @@ def on_solana(payer, units=FIVE, fee_payer=FEE_PAYER, extra=()):
 
 
 class Received:
-    """What the chains say that we received since this was made, against what the books say."""
+    """Compares payments received on the chains since its creation with the ledger."""
 
     def __init__(self):
         self.before = self._now()

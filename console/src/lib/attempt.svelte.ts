@@ -1,4 +1,4 @@
-// One thing at a time, with what went wrong or right beside it.
+// Runs one action at a time, and keeps its error or success message.
 import { untrack } from "svelte";
 
 export class Attempt {
@@ -6,9 +6,9 @@ export class Attempt {
   problem = $state<unknown>(null);
   note = $state("");
 
-  /** Does something; what it returns is said. */
+  /** Runs an action; its result is shown as the success message. */
   async run(label: string, work: () => Promise<string | void>): Promise<void> {
-    // An effect that begins something must not begin it again when it ends.
+    // Not tracked: an effect that starts an action must not start it again when it ends.
     if (untrack(() => this.busy)) return;
     this.busy = label;
     this.problem = null;

@@ -1,4 +1,4 @@
-// The operator's own name, logo and addresses.
+// The operator's own name, logo and links.
 
 export interface Brand {
   name: string;

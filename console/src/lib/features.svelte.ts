@@ -1,4 +1,4 @@
-// What this server offers, read off its own document: pages show only what is there.
+// The server's OpenAPI document: pages show only what the server supports.
 import { API } from "./http";
 
 export interface OpenApi {

@@ -1,4 +1,4 @@
-// Numbers and moments as people read them.
+// Formats numbers, amounts and times.
 
 export function usd(amount: number | string | null | undefined, digits?: number): string {
   const value = Number(amount ?? 0);
@@ -39,7 +39,7 @@ export function save(name: string, content: Blob | string, type = "text/plain"):
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A file as base64, however large: spreading it over a call's arguments would be too many. */
+/** Encodes a file of any size as base64; `btoa(String.fromCharCode(...bytes))` fails for large ones. */
 export async function asBase64(file: Blob): Promise<string> {
   const reader = new FileReader();
   const read = new Promise<string>((done, failed) => {

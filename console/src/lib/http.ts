@@ -1,4 +1,4 @@
-// Calls to the service: same origin only, with the session's proof in a header.
+// Requests to the service: same origin only, with the session's CSRF proof in a header.
 import { session } from "./session.svelte";
 
 export const API = "/api/v1";
@@ -16,7 +16,7 @@ export interface Options {
   signal?: AbortSignal;
 }
 
-/** Sends a request; anything but a success is thrown, in the service's own words. */
+/** Sends a request; throws an error with the service's message unless it succeeds. */
 export async function send(path: string, options: Options = {}): Promise<Response> {
   const headers: Record<string, string> = { ...options.headers };
   if (session.now?.proof) headers["x-console-proof"] = session.now.proof;
@@ -35,10 +35,10 @@ export async function send(path: string, options: Options = {}): Promise<Respons
   try {
     content = JSON.parse(text);
   } catch {
-    // Not JSON: shown as it came.
+    // Not JSON: shown unchanged.
   }
   if (response.status === 401 && session.now?.signedIn && !path.startsWith("/console/session")) {
-    // The key may have been revoked meanwhile: whoever is signed in is found out anew.
+    // The key may have been revoked meanwhile, so the session is loaded again.
     const { probe } = await import("./session.svelte");
     void probe();
   }
@@ -49,18 +49,18 @@ export async function json<T>(path: string, options: Options = {}): Promise<T> {
   return (await send(path, options)).json() as Promise<T>;
 }
 
-/** One operation of the operator's. */
+/** Performs an operator operation. */
 export async function operate<T>(operation: string, fields: Record<string, unknown> = {}): Promise<T> {
   const reply = await json<Record<string, T>>("/console/operator", { body: { operation, ...fields } });
   return Object.values(reply)[0];
 }
 
-/** What a refusal says, with every fault that it names. */
+/** The message of an error response, with every issue that it lists. */
 export function words(content: unknown, status: number): string {
-  if (typeof content === "string") return content.slice(0, 300) || `The service answered ${status}.`;
+  if (typeof content === "string") return content.slice(0, 300) || `The service returned status ${status}.`;
   const body = content as { error?: unknown; message?: string; issues?: { path: (string | number)[]; message: string }[] };
   const error = body?.error;
-  let said = typeof error === "string" ? error : ((error as { message?: string })?.message ?? `The service answered ${status}.`);
+  let said = typeof error === "string" ? error : ((error as { message?: string })?.message ?? `The service returned status ${status}.`);
   if (body?.message) said = body.message;
   if (body?.issues?.length) {
     said += ": " + body.issues.map((it) => `${it.path.join(".") || "body"}: ${it.message}`).join("; ");

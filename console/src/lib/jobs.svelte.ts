@@ -1,5 +1,5 @@
-// Music and videos of whoever is signed in, as the service lists them. What their prompts were only
-// this tab knows: the service forgets them.
+// Music and video jobs of the signed-in account, as the service lists them. Only this tab knows their
+// prompts: the service does not store them.
 import { API, json, send } from "./http";
 
 export type Kind = "audio" | "video";
@@ -13,9 +13,9 @@ export interface Job {
   hasResult: boolean;
   prompt?: string;
   progress?: number;
-  /** A link to the result, where the service gives one instead of the bytes. */
+  /** A link to the result, if the service returns one instead of the bytes. */
   link?: string;
-  /** The URL that the result plays from, once it is wanted. */
+  /** The URL that the result plays from, once it is opened. */
   url?: string;
   error?: string;
 }
@@ -40,7 +40,7 @@ export async function begin(kind: Kind, body: Record<string, unknown>): Promise<
 
 const call = (job: Job, what: string) => send(`${API}/${job.kind}/${what}`, { body: { model: job.model, queue_id: job.queueId } });
 
-/** How far an open job is; its result as soon as it has one. */
+/** Updates the progress of an open job, and loads its result when ready. */
 export async function look(job: Job): Promise<void> {
   if (job.link) {
     job.url = job.link;
@@ -63,7 +63,7 @@ export async function look(job: Job): Promise<void> {
   }
 }
 
-/** Shows a result that has a link, which the list of jobs knows. */
+/** Shows a result by its link, which is in the list of jobs. */
 async function showLinked(queueId: string): Promise<void> {
   await load();
   const job = jobs.list.find((it) => it.queueId === queueId);
@@ -72,7 +72,7 @@ async function showLinked(queueId: string): Promise<void> {
   else job.error = "The result was deleted.";
 }
 
-/** Follows the open jobs until the given function is called. */
+/** Polls the open jobs until the returned function is called. */
 export function follow(): () => void {
   let isGone = false;
   const turn = async () => {
@@ -86,7 +86,7 @@ export function follow(): () => void {
   return () => { isGone = true; };
 }
 
-/** Deletes what was made. */
+/** Deletes the result. */
 export async function complete(job: Job): Promise<void> {
   await call(job, "complete");
   if (job.url?.startsWith("blob:")) URL.revokeObjectURL(job.url);

@@ -1,9 +1,9 @@
-// Markdown of models as HTML. Nothing in it is trusted: HTML is shown as the text it is, and what
-// remains is built anew from a short list of elements without attributes.
+// Renders the Markdown of models. It is not trusted: HTML is shown as text, and the rest is rebuilt
+// from a short list of permitted elements without attributes.
 import { Marked } from "marked";
 
 const ELEMENTS = new Set(["P", "BR", "HR", "EM", "STRONG", "DEL", "CODE", "PRE", "BLOCKQUOTE", "UL", "OL", "LI", "H1", "H2", "H3", "H4", "H5", "H6", "TABLE", "THEAD", "TBODY", "TR", "TH", "TD", "A"]);
-/** Headings of an answer stand below those of the page. */
+/** Headings of an answer are moved below the page's levels. */
 const HEADING = /^H([1-6])$/;
 const escape = (text: string): string => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 
@@ -17,7 +17,7 @@ const marked = new Marked({
   },
 });
 
-/** A fragment to be put into the page. */
+/** Returns a fragment to insert into the page. */
 export function render(text: string): DocumentFragment {
   const parsed = new DOMParser().parseFromString(marked.parse(text, { async: false }), "text/html");
   const fragment = document.createDocumentFragment();
@@ -51,7 +51,7 @@ function element(of: Element): Element {
       made.target = "_blank";
     }
   }
-  // What scrolls must be reachable by keyboard.
+  // Scrollable elements must be reachable by keyboard.
   if (made.tagName === "PRE" || made.tagName === "TABLE") made.setAttribute("tabindex", "0");
   return made;
 }

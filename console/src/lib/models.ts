@@ -1,4 +1,4 @@
-// The catalogue, fetched once.
+// The model catalogue, fetched once.
 import { API, json } from "./http";
 import { route } from "./route.svelte";
 
@@ -31,12 +31,12 @@ export function models(): Promise<Model[]> {
   return all;
 }
 
-/** The catalogue may have changed: the next who asks gets it anew. */
+/** Clears the cache, because the catalogue may have changed. */
 export function forget(): void {
   all = null;
 }
 
 export const ofType = async (...types: string[]): Promise<Model[]> => (await models()).filter((it) => types.includes(it.type));
 export const byDefault = (list: Model[]): string => (list.find((it) => it.model_spec.traits?.includes("default")) ?? list[0])?.id ?? "";
-/** The model that the address names, if it is one of these; else the default one. */
+/** The model named in the URL if the list has it, otherwise the default model. */
 export const asked = (list: Model[]): string => list.find((it) => it.id === route.query.get("model"))?.id ?? byDefault(list);

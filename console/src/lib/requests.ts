@@ -1,4 +1,4 @@
-// Requests as `/console/activity` lists them.
+// Types of the responses of `/console/activity`.
 
 export interface BillLine { sku: string; units: number; price: number; per: number; amount: string; currency: string }
 export interface ListedRequest {
@@ -22,7 +22,7 @@ export interface RequestFilters { keys: { id: string; description: string }[]; m
 export interface FoundRequests {
   data: ListedRequest[];
   total: number;
-  /** Whether older requests were not read. */
+  /** Set if older requests were not read. */
   isCut: boolean;
   byDay: { date: string; requests: number }[];
   filters: RequestFilters | null;

@@ -1,4 +1,4 @@
-// Where the reader is: the part of the address after `#`, so that no server has to know pages.
+// The current page: the part of the URL after `#`, so that the server need not know the pages.
 
 export const route = $state({ path: read(), query: params() });
 

@@ -1,5 +1,5 @@
-// Who is signed in. The session itself is a cookie that no script can read; what is kept here is
-// the proof that this page may use it, in memory only.
+// The current session. The session itself is a cookie that scripts cannot read; this module keeps
+// the CSRF proof for it, in memory only.
 import { json } from "./http";
 
 export interface Session {

@@ -1,12 +1,12 @@
-// The same call in the languages people use. A key is never written into one, except the one that
-// was made a moment ago and is shown anyway.
+// Code snippets of a call in several languages. They contain no key, except for a key that was just
+// created and is shown anyway.
 
 export interface CallShape {
   method: string;
   path: string;
   body?: unknown;
   form?: Record<string, string>;
-  /** Names of files by the field that each is sent in. */
+  /** File names by form field. */
   files?: Record<string, string>;
 }
 
@@ -16,10 +16,10 @@ export interface Snippet {
 }
 
 const KEY = "$TOLLGATE_KEY";
-/** Longer texts of base64 would hide the rest of the call. */
+/** Longer base64 texts are left out, because they would hide the rest of the call. */
 const DATA_CHARS_MAX = 200;
 
-/** The body without the bytes of pictures and files, which are named instead. */
+/** Replaces the bytes of images and files in a body with a placeholder. */
 export function withoutData(value: unknown): unknown {
   if (typeof value === "string" && value.length > DATA_CHARS_MAX) return value.replace(/^(data:[\w/+.-]+;base64,)[A-Za-z0-9+/=]+$/, "$1<BASE64>").replace(/^[A-Za-z0-9+/=]{200,}$/, "<BASE64>");
   if (Array.isArray(value)) return value.map(withoutData);
@@ -42,7 +42,7 @@ export function curl(base: string, call: CallShape, key = KEY): string {
   return lines.join(" \\\n  ");
 }
 
-/** The call that was just made, in four languages. */
+/** The last call in four languages. */
 export function anyCall(base: string, made: CallShape): Snippet[] {
   const call = { ...made, body: withoutData(made.body) };
   const url = `${base}/v1${call.path}`;
@@ -50,11 +50,11 @@ export function anyCall(base: string, made: CallShape): Snippet[] {
   return [{ name: "curl", text: curl(base, call) }, { name: "Python", text: python }, { name: "Node", text: node }, { name: "Go", text: go }];
 }
 
-/** A chat in four languages, with OpenAI's library where there is one that people already use. */
+/** A chat in four languages, with OpenAI's library where it is common. */
 export function chatCall(base: string, made: { model: string; messages: unknown[] } & Record<string, unknown>): Snippet[] {
   const body = withoutData(made) as typeof made;
   const { model, messages, stream, ...rest } = body;
-  // What is no parameter of OpenAI's has a place of its own in the Python client.
+  // OpenAI's Python client takes other parameters in `extra_body`.
   const { service_parameters, ...known } = rest;
   const extra = Object.entries(known).map(([name, value]) => `\n    ${name}=${pythonValue(value)},`).join("") + (service_parameters ? `\n    extra_body=${pythonValue({ service_parameters })},` : "");
   const jsBody = JSON.stringify({ model, messages, ...rest, stream: true }, null, 2);
@@ -72,7 +72,7 @@ export function chatCall(base: string, made: { model: string; messages: unknown[
   ];
 }
 
-/** How to use a key, for whoever has just made one. */
+/** Examples with a newly created key. */
 export function keySnippets(base: string, key: string, model: string): Snippet[] {
   const messages = [{ role: "user", content: "Say hello." }];
   return [
@@ -87,7 +87,7 @@ export function keySnippets(base: string, key: string, model: string): Snippet[]
 
 const shell = (text: string): string => `'${text.replace(/'/g, "'\\''")}'`;
 
-/** JSON as Python writes it. What stands in quotes is left as it is. */
+/** Converts JSON to a Python literal; strings are left unchanged. */
 function pythonValue(value: unknown): string {
   const names: Record<string, string> = { true: "True", false: "False", null: "None" };
   return JSON.stringify(value, null, 4)
@@ -130,7 +130,7 @@ const GO_SEND = `	request.Header.Set("Authorization", "Bearer "+os.Getenv("TOLLG
 
 function goJson(url: string, call: CallShape): string {
   const body = call.body === undefined ? "" : JSON.stringify(call.body, null, 2);
-  // A raw text of Go's cannot hold a backtick.
+  // A raw string in Go cannot contain a backtick.
   const text = `\`${body.replace(/`/g, '` + "`" + `')}\``;
   return `package main\n\nimport (\n\t"io"\n\t"net/http"\n\t"os"\n\t"strings"\n)\n\nfunc main() {\n\tbody := ${text}\n\trequest, err := http.NewRequest("${call.method}", "${url}", strings.NewReader(body))\n\tif err != nil {\n\t\tpanic(err)\n\t}\n\trequest.Header.Set("Content-Type", "application/json")\n${GO_SEND}`;
 }

@@ -1,4 +1,4 @@
-// Reading a stream of server-sent events as its pieces come.
+// Reads a stream of server-sent events.
 
 export async function* events(response: Response): AsyncGenerator<string> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,5 +1,5 @@
-// Conversations of the playground. They live as long as the page, in memory only: the service keeps
-// no prompts, and neither does the browser.
+// Conversations of the playground, in memory only, for as long as the page is open: neither the
+// service nor the browser stores prompts.
 import { API, send } from "./http";
 import { count, usd } from "./format";
 import type { Model } from "./models";
@@ -11,7 +11,7 @@ export interface Attachment { name: string; url: string; isImage: boolean }
 interface Usage { prompt_tokens: number; completion_tokens: number }
 type Body = Record<string, unknown> & { model: string; messages: unknown[] };
 
-/** The settings beside the conversation, which both models of a comparison share. */
+/** Chat settings, shared by both models of a comparison. */
 export class ChatSettings {
   system = $state("");
   temperature = $state("");
@@ -38,10 +38,10 @@ export class Talk {
 
   get told(): string {
     const { usage, cost, firstWordMs } = this;
-    return [usage && `${count(usage.prompt_tokens)} in`, usage && `${count(usage.completion_tokens)} out`, firstWordMs !== null && `first word ${Math.round(firstWordMs)} ms`, cost !== null && usd(cost), `${usd(this.total)} so far`].filter(Boolean).join(" · ");
+    return [usage && `${count(usage.prompt_tokens)} in`, usage && `${count(usage.completion_tokens)} out`, firstWordMs !== null && `first token ${Math.round(firstWordMs)} ms`, cost !== null && usd(cost), `${usd(this.total)} so far`].filter(Boolean).join(" · ");
   }
 
-  /** Whether the last message has no answer. */
+  /** True if the last message has no answer. */
   get isUnanswered(): boolean {
     return !this.abort && this.turns.at(-1)?.role === "user";
   }
@@ -53,14 +53,14 @@ export class Talk {
     this.usage = this.cost = this.problem = this.last = this.firstWordMs = null;
   }
 
-  /** Asks for the last answer again. */
+  /** Requests the last answer again. */
   async retry(settings: ChatSettings, model: Model | undefined): Promise<void> {
     if (this.abort) return;
     if (this.turns.at(-1)?.role === "assistant") this.turns.pop();
     await this.answer(settings, model);
   }
 
-  /** Has the model answer a message, or the results of its tools. */
+  /** Requests an answer to the last message or tool results. */
   async answer(settings: ChatSettings, model: Model | undefined): Promise<void> {
     this.problem = null;
     this.firstWordMs = this.cost = this.usage = null;
@@ -97,7 +97,7 @@ export class Talk {
     }
   }
 
-  /** Settings that the model cannot take are left out: a comparison may be with one that can. */
+  /** Leaves out settings that the model does not support: the other model of a comparison may. */
   private body(settings: ChatSettings, model: Model | undefined): Body {
     const can = (name: string) => !!model?.model_spec.capabilities?.[name];
     const said = this.turns.flatMap<unknown>((turn) => {
@@ -112,7 +112,7 @@ export class Talk {
     if (effort && can("supportsReasoning")) request.reasoning_effort = effort;
     const tools = parsed(settings.tools, "Tools");
     if (tools && can("supportsFunctionCalling")) request.tools = tools;
-    const schema = parsed(settings.schema, "The schema");
+    const schema = parsed(settings.schema, "JSON schema");
     if (schema && can("supportsResponseSchema")) request.response_format = { type: "json_schema", json_schema: { name: "answer", strict: true, schema } };
     const own = { ...(character ? { character_slug: character } : {}), ...(searchesWeb && can("supportsWebSearch") ? { enable_web_search: "on" } : {}) };
     if (Object.keys(own).length) request.service_parameters = own;
@@ -120,12 +120,12 @@ export class Talk {
   }
 }
 
-/** An emptied number field gives null. */
+/** A cleared number field has the value null. */
 const isGiven = (value: unknown): boolean => value !== "" && value !== null && value !== undefined;
 
 function parsed(text: string, name: string): unknown {
   if (!text.trim()) return undefined;
-  try { return JSON.parse(text); } catch (error) { throw new Error(`${name} is no JSON: ${(error as Error).message}`); }
+  try { return JSON.parse(text); } catch (error) { throw new Error(`${name} is not valid JSON: ${(error as Error).message}`); }
 }
 
 function price(used: Usage, model: Model | undefined): number {
@@ -133,11 +133,11 @@ function price(used: Usage, model: Model | undefined): number {
   return ((pricing?.input?.usd ?? 0) * used.prompt_tokens + (pricing?.output?.usd ?? 0) * used.completion_tokens) / 1e6;
 }
 
-/** Everything of the chat that outlasts a change of tab or page. */
+/** Chat state that survives a change of tab or page. */
 class Desk {
   settings = new ChatSettings();
   left = new Talk();
-  /** Answers the same messages where a second model is chosen. */
+  /** Answers the same messages if a second model is selected. */
   right = new Talk();
   draft = $state("");
   attachments = $state<Attachment[]>([]);
@@ -153,7 +153,7 @@ class Desk {
 }
 export const desk = new Desk();
 
-/** Forgets everything, for the next who signs in. */
+/** Clears everything on sign-out. */
 export function forgetTalks(): void {
   desk.clear();
   desk.draft = "";

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it. The choice is all that this page ever stores.
+// The theme: light, dark, or the system's. It is the only thing that this page stores.
 
 type Theme = "system" | "light" | "dark";
 export const theme = $state<{ now: Theme }>({ now: stored() });

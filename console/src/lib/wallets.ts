@@ -1,5 +1,5 @@
-// Wallets of the browser: EVM ones by EIP-6963, Solana's by the wallet standard. No library: the
-// page only asks for addresses and signatures, and what is signed on Solana the service composes.
+// Browser wallets: EVM by EIP-6963, Solana by the Wallet Standard. No library is needed: the page
+// only requests addresses and signatures, and the service builds Solana transactions.
 import { json } from "./http";
 
 interface Eip1193 { request(call: { method: string; params?: unknown[] }): Promise<any> }
@@ -12,7 +12,7 @@ export interface Wallet {
   solana?: any;
 }
 
-/** Calls back with all wallets known so far, and again whenever one more shows itself. */
+/** Calls `found` with all known wallets, and again for each new one. */
 export function discover(found: (wallets: Wallet[]) => void): () => void {
   const wallets = new Map<string, Wallet>();
   const add = (wallet: Wallet) => {
@@ -43,13 +43,13 @@ export function discover(found: (wallets: Wallet[]) => void): () => void {
 
 async function evmAddress(wallet: Wallet): Promise<string> {
   const [address] = await wallet.evm!.request({ method: "eth_requestAccounts" });
-  if (!address) throw new Error("The wallet shared no address.");
+  if (!address) throw new Error("The wallet returned no address.");
   return address;
 }
 
 async function solanaAccount(wallet: Wallet): Promise<any> {
   const { accounts } = await wallet.solana.features["standard:connect"].connect();
-  if (!accounts?.length) throw new Error("The wallet shared no address.");
+  if (!accounts?.length) throw new Error("The wallet returned no address.");
   return accounts[0];
 }
 
@@ -60,7 +60,7 @@ const bytesOf = (text: string): Uint8Array => Uint8Array.from(atob(text), (it) =
 const random = (count: number): string => hex(crypto.getRandomValues(new Uint8Array(count)));
 const SOLANA_CHAIN = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
-/** A sign-in message of this page's host, signed: the header that the service reads. */
+/** Has a wallet sign a sign-in message for this host; returns the header for the service. */
 export async function signInHeader(wallet: Wallet): Promise<Record<string, string>> {
   const issued = new Date();
   const expires = new Date(issued.getTime() + 4 * 60_000);
@@ -84,7 +84,7 @@ export async function signInHeader(wallet: Wallet): Promise<Record<string, strin
 
 export interface Terms { scheme: string; network: string; amount: string; asset: string; payTo: string; maxTimeoutSeconds: number; extra?: Record<string, any> }
 
-/** A payment in USDC by EIP-3009: the wallet signs, the service sends. */
+/** A USDC payment by EIP-3009: the wallet signs, the service submits. */
 async function evmPayment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
   const from = await evmAddress(wallet);
   const chainId = Number(terms.network.split(":")[1]);
@@ -105,19 +105,19 @@ async function evmPayment(wallet: Wallet, terms: Terms, baseUnits: string): Prom
   return base64(JSON.stringify({ x402Version: 2, accepted: terms, payload: { signature, authorization } }));
 }
 
-/** What wallets call the chains that payments name by their genesis. */
+/** Maps Solana networks, named by their genesis in payments, to the names that wallets use. */
 const CLUSTERS: Record<string, string> = {
   "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": "solana:mainnet",
   "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1": "solana:devnet",
 };
 
-/** Whether a wallet can pay on the network of these terms. */
+/** True if the wallet can pay on the network of these terms. */
 export function canPay(wallet: Wallet, terms: Terms): boolean {
   if (wallet.chain === "evm") return terms.network.startsWith("eip155:");
   return terms.network in CLUSTERS && !!wallet.solana.features["solana:signTransaction"];
 }
 
-/** A payment in USDC on Solana: the service composes the transaction, the wallet signs it, the service sends it. */
+/** A USDC payment on Solana: the service builds the transaction, the wallet signs it, the service submits it. */
 async function solanaPayment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
   const account = await solanaAccount(wallet);
   const { transaction } = await json<{ transaction: string }>("/console/solana-payment", { body: { payer: account.address, amount: baseUnits } });
@@ -126,7 +126,7 @@ async function solanaPayment(wallet: Wallet, terms: Terms, baseUnits: string): P
   return base64(JSON.stringify({ x402Version: 2, accepted: terms, payload: { transaction: bytesToBase64(signed.signedTransaction) } }));
 }
 
-/** Has a wallet sign a payment: the value of the header to send it with. */
+/** Has a wallet sign a payment; returns the value of the payment header. */
 export function payment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
   return wallet.chain === "evm" ? evmPayment(wallet, terms, baseUnits) : solanaPayment(wallet, terms, baseUnits);
 }

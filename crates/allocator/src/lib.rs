@@ -1,10 +1,10 @@
-//! The allocator that the program runs on. Whoever links this package has it.
+//! The program's allocator: a binary that links this package uses it.
 //!
-//! A package of its own because the compiler puts what leads to the allocator beside this
-//! declaration: the quick profile optimises it, and not the command line.
+//! A separate package because the compiler generates the allocator's entry points beside this
+//! declaration: the `quick` profile optimizes this package, but not the command line.
 
-/// A charge is made on one thread and freed by the store's writer. The system's allocator makes the
-/// two wait for each other there, under the ledger's lock: one hold in a hundred then took 10 to
-/// 12 µs, and takes 2 to 8 µs with this one (docs/benchmarks.md).
+/// A charge is allocated on one thread and freed by the store's writer. With the system's allocator
+/// both threads contend there, under the ledger's lock: one hold in a hundred took 10 to 12 µs, and
+/// takes 2 to 8 µs with this one (docs/benchmarks.md).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

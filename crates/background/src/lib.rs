@@ -1,8 +1,7 @@
-//! Loops that run beside requests: a panic is logged and counted, and the loop starts again.
+//! Supervises background loops: a panic is logged and counted, and the loop starts again.
 //!
-//! A task that panics ends silently, and what it looked after stands still until a restart. Every
-//! loop of the service is therefore started by [`spawn_loop`], and work that nothing waits for runs
-//! inside [`catch_panic`].
+//! A task that panics ends silently, and its work stops until a restart. So every loop of the
+//! service is started by [`spawn_loop`], and tasks that are not awaited run inside [`catch_panic`].
 
 mod restart_delay;
 
@@ -17,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use restart_delay::RestartDelay;
 
-/// Starts a loop as a task: see [`supervise_loop`].
+/// Starts a loop as a task; see [`supervise_loop`].
 pub fn spawn_loop<Work>(
     tasks: &TaskTracker,
     stop: &CancellationToken,
@@ -29,8 +28,8 @@ pub fn spawn_loop<Work>(
     tasks.spawn(supervise_loop(name, stop.clone(), make_loop));
 }
 
-/// Runs a loop until it returns. After a panic a new one is made, with a growing delay, unless
-/// `stop` was cancelled. `make_loop` is given `stop`.
+/// Runs a loop until it returns. After a panic it calls `make_loop` again, with a growing delay,
+/// unless `stop` was cancelled. `make_loop` receives `stop`.
 pub async fn supervise_loop<Work>(
     name: &'static str,
     stop: CancellationToken,
@@ -58,7 +57,7 @@ pub async fn supervise_loop<Work>(
     }
 }
 
-/// Awaits `work`; after a panic logs its cause, counts it under `name` and gives none.
+/// Awaits `work`. After a panic it logs the cause, counts it under `name` and returns `None`.
 pub async fn catch_panic<T>(name: &'static str, work: impl Future<Output = T>) -> Option<T> {
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(output) => Some(output),
@@ -71,7 +70,7 @@ pub async fn catch_panic<T>(name: &'static str, work: impl Future<Output = T>) -
     }
 }
 
-/// For tests of a whole process: every loop panics once, when it first starts.
+/// For tests of a whole process: makes every loop panic once, at its first start.
 pub fn panic_each_loop_once() {
     IS_PANIC_ASKED.store(true, Ordering::Relaxed);
 }

@@ -1,20 +1,20 @@
-//! How long a loop waits after a panic before it starts again.
+//! The delay before a loop restarts after a panic.
 
 use std::time::Duration;
 
 const DELAY_MIN: Duration = Duration::from_secs(1);
 const DELAY_MAX: Duration = Duration::from_secs(60);
-/// A loop that ran for this long before it panicked starts again after the shortest delay.
+/// A loop that ran for this long before it panicked restarts after the shortest delay.
 const STEADY_AFTER: Duration = Duration::from_secs(300);
 
-/// Doubles with each panic in a row.
+/// Doubles with each consecutive panic.
 #[derive(Debug, Default)]
 pub(crate) struct RestartDelay {
     last: Option<Duration>,
 }
 
 impl RestartDelay {
-    /// The delay after a run of this length.
+    /// The delay after a run of this duration.
     pub(crate) fn after(&mut self, ran: Duration) -> Duration {
         let doubled = self.last.filter(|_| ran < STEADY_AFTER).map(|last| last * 2);
         let delay = doubled.unwrap_or(DELAY_MIN).min(DELAY_MAX);

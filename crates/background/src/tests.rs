@@ -1,4 +1,4 @@
-//! Loops that panic, return and are stopped.
+//! Tests of loops that panic, return and are stopped.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

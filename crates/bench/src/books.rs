@@ -1,4 +1,4 @@
-//! A ledger on a real database with many owners, as the benchmarks of money need it.
+//! A ledger on a real database with many owners, for the benchmarks of charges.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use uuid::Uuid;
 
 pub const OWNERS: u32 = 1000;
 
-/// What each owner begins with; no benchmark spends it all.
+/// The initial credit of each owner; no benchmark spends it all.
 const CREDIT: Nano = Nano::from_units(1_000_000);
 
-/// Rows that are written in one group while history is being made up.
+/// Rows per write group while the history is created.
 const HISTORY_GROUP: usize = 5_000;
 
 pub fn owner(number: u32) -> OwnerId {
@@ -40,7 +40,7 @@ pub fn payer(number: u32) -> Payer {
     Payer { owner: owner(number), key: Some(terms) }
 }
 
-/// A chat completion's bill: prompt and answer, two lines.
+/// The bill of a chat completion: two lines, for prompt and completion.
 pub fn chat_charge(tokens: u64) -> Charge {
     let line = |sku: &str, units, picos| ChargeLine {
         sku: sku.into(),
@@ -64,7 +64,7 @@ pub fn chat_charge(tokens: u64) -> Charge {
     }
 }
 
-/// Makes a database with owners, keys, credit and so many charges of the past.
+/// Creates a database with owners, keys, credit and past charges.
 pub async fn prepare(directory: &Path, past_charges: u64) {
     let store = Sqlite::open(&Options::scratch(database_in(directory)));
     let store = store.expect("a new database should open");
@@ -78,7 +78,7 @@ pub async fn prepare(directory: &Path, past_charges: u64) {
         let count = (past_charges - made).min(HISTORY_GROUP as u64);
         let mut writes = Vec::new();
         for number in made..made + count {
-            // Ninety days up to now, in order.
+            // Spread over the last ninety days, in order.
             let back_ms = (past_charges - number) * 90 * 86_400_000 / past_charges;
             let at = Timestamp::from_ms(today.ms() - i64::try_from(back_ms).unwrap_or(0));
             writes.extend(past_charge(number, at, &entropy));
@@ -153,7 +153,7 @@ fn furnishing(number: u32) -> Vec<Write> {
     ]
 }
 
-/// One transfer and one row of usage, as a settle would have left them.
+/// One transfer and one usage row, as a settle leaves them.
 fn past_charge(number: u64, at: Timestamp, entropy: &Counting) -> [Write; 2] {
     let payer = u32::try_from(number % u64::from(OWNERS)).unwrap_or(0);
     let charge = EntryId(time_ordered_id(at, entropy));
@@ -192,7 +192,7 @@ fn system(kind: SystemKind) -> Account {
     Account::System(SystemAccount { currency: Currency::Usd, kind })
 }
 
-/// Quick and different in each run; not for secrets.
+/// Fast and different in each run; not for secrets.
 struct Counting(AtomicU64);
 
 impl Counting {

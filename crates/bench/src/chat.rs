@@ -1,4 +1,4 @@
-//! The chats that gateways are measured with, and what the upstream answers.
+//! The chats that gateways are measured with, and the upstream's answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::load::Request;
 use crate::upstream::ScriptedAnswer;
 
-/// Words of a stream; three more events tell its role, its end and its usage, and one closes it.
+/// Words of a stream. Three more events have its role, end and usage, and one closes it.
 const WORDS: usize = 64;
 pub const EVENTS: u32 = 68;
-/// As fast as an upstream that writes 200 tokens a second.
+/// The pace of an upstream that generates 200 tokens per second.
 pub const PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// The kind of answer that is wanted stands in the question, which everybody passes on.
+/// The question contains the kind of answer, because every gateway forwards the question.
 pub fn request(path: &str, key: &str, kind: Kind) -> Request {
     let (is_stream, name) = (kind != Kind::Plain, kind.name());
     let (path, key) = (path.to_owned(), key.to_owned());
@@ -56,10 +56,10 @@ pub fn request(path: &str, key: &str, kind: Kind) -> Request {
     })
 }
 
-/// What the upstream says to it.
+/// The upstream's answer to a request body.
 pub fn answer(body: &[u8]) -> ScriptedAnswer {
     let has = |part: &[u8]| body.windows(part.len()).any(|it| it == part);
-    // Gateways ask with an empty body whether the engine is well.
+    // Gateways check the engine's health with an empty body.
     if body.is_empty() || has(b"plain") {
         return ScriptedAnswer::Json(whole());
     }
@@ -75,7 +75,7 @@ pub fn answer(body: &[u8]) -> ScriptedAnswer {
 
 const USAGE: &str = r#"{"prompt_tokens":80,"completion_tokens":64,"total_tokens":144}"#;
 
-/// Two kilobytes, as an answer of some paragraphs has.
+/// A completion of two kilobytes, as some paragraphs have.
 fn whole() -> String {
     let text = "The sky scatters short waves more than long ones. ".repeat(38);
     format!(

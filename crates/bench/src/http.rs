@@ -1,4 +1,4 @@
-//! HTTP/1.1 on the loopback as a measurement needs it: bytes out, a status and a body back.
+//! A minimal HTTP/1.1 client and server for measurements on the loopback.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,20 +7,20 @@ use std::time::Instant;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-/// More than any head on the loopback has.
+/// More than any head in these measurements has.
 const HEAD_LINES_MAX: usize = 100;
 
-/// A connection that is kept open from one request to the next.
+/// A keep-alive connection.
 pub struct Connection {
     stream: BufReader<TcpStream>,
     body: Vec<u8>,
 }
 
-/// What came over a connection.
+/// A received message.
 pub struct Message<'a> {
     pub first_line: String,
     pub body: &'a [u8],
-    /// When the first bytes of the body were there.
+    /// The time at which the first bytes of the body arrived.
     pub body_began: Instant,
 }
 
@@ -44,7 +44,7 @@ impl Connection {
         self.stream.get_mut().write_all(message).await
     }
 
-    /// The next message whole; none if the other side is done.
+    /// The next complete message; `None` if the other side has closed.
     pub async fn receive(&mut self) -> io::Result<Option<Message<'_>>> {
         let Some((first_line, length)) = self.head().await? else { return Ok(None) };
         self.body.clear();
@@ -61,7 +61,7 @@ impl Connection {
         Ok(Some(Message { first_line, body: &self.body, body_began }))
     }
 
-    /// The head and the first bytes of a body whose rest nobody waits for.
+    /// Reads the head and the first bytes of a body, without waiting for the rest.
     pub async fn begin(&mut self) -> io::Result<()> {
         self.head().await?;
         self.stream.fill_buf().await?;

@@ -1,4 +1,4 @@
-//! Measurements of our own budgets, as ratios within one run.
+//! Measurements of our performance budgets, as ratios within one run.
 
 pub mod books;
 pub mod chat;
@@ -11,5 +11,5 @@ pub mod samples;
 pub mod service;
 pub mod upstream;
 
-// What is measured runs on what is shipped.
+// Benchmarks use the allocator of the released program.
 use allocator as _;

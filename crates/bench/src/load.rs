@@ -1,4 +1,4 @@
-//! Load: connections that ask again as soon as they are answered.
+//! Load generator: connections that send the next request as soon as they have the response.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use crate::http::Connection;
 use crate::process::Program;
 use crate::samples::Samples;
 
-/// From the number of a request to all of its bytes.
+/// Maps the number of a request to its bytes.
 pub type Request = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
-/// One of the ways to the same upstream.
+/// One of the routes to the same upstream.
 pub struct Way<'bench> {
-    /// The CPU time of this program is counted.
+    /// The program whose CPU time is counted.
     pub program: &'bench Program,
     pub address: SocketAddr,
     pub request: Request,
 }
 
-/// What so many requests took.
+/// Measurements of a number of requests.
 #[derive(Debug, Default)]
 pub struct Measured {
     requests: u64,
@@ -43,16 +43,16 @@ impl Measured {
         self.requests as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// How many times the CPU of another way this one takes.
+    /// The ratio of this CPU time per request to another's.
     pub fn times(&self, other: &Measured) -> f64 {
         self.cpu_per_request().as_secs_f64() / other.cpu_per_request().as_secs_f64()
     }
 }
 
-/// A machine's speed changes from one second to the next, so the ways take turns this many times.
+/// The routes take turns this many times, because a machine's speed changes within seconds.
 const ROUNDS: u64 = 4;
 
-/// Sends so many requests each way over so many connections. Anything but 200 ends the measurement.
+/// Sends `requests` per route over `connections`. Any status but 200 ends the measurement.
 pub async fn compare<const WAYS: usize>(
     ways: [Way<'_>; WAYS],
     connections: usize,
@@ -85,7 +85,7 @@ async fn measure(way: &Way<'_>, connections: usize, requests: u64, measured: &mu
     measured.elapsed += started.elapsed();
 }
 
-/// How long each answer took, and how long its first byte.
+/// The durations of each response and of its first byte.
 async fn call(
     address: SocketAddr,
     next: &AtomicU64,

@@ -1,4 +1,4 @@
-//! nginx as a bare proxy: what passing a request on costs at the least.
+//! nginx as a bare proxy: the minimal cost of forwarding a request.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -19,8 +19,8 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// A worker for every core, as the service has a lane for each; connections kept open on both
-    /// sides, no log. Nothing is held back.
+    /// Starts nginx with a worker per core, as the service has a lane per core; keep-alive on both
+    /// sides, no log, no response buffering.
     pub fn start(upstream: SocketAddr) -> Nginx {
         let folder = tempfile::tempdir().expect("a directory should be made");
         let address = free_address();
@@ -52,14 +52,14 @@ impl Nginx {
     }
 }
 
-/// Its workers live on if it is killed, and end if it is asked to end.
+/// A kill would leave its workers running, so it is asked to end.
 impl Drop for Nginx {
     fn drop(&mut self) {
         self.program.end();
     }
 }
 
-/// nginx says nothing when it listens, so it is asked.
+/// nginx does not report when it listens, so the port is polled.
 fn wait_for(address: SocketAddr) {
     let begun = Instant::now();
     while TcpStream::connect(address).is_err() {
@@ -68,7 +68,7 @@ fn wait_for(address: SocketAddr) {
     }
 }
 
-/// nginx cannot be told to find a port, so one is found for it.
+/// nginx cannot choose a free port, so one is chosen for it.
 fn free_address() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     listener.local_addr().expect("it is bound")

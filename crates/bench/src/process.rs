@@ -1,4 +1,4 @@
-//! Programs that are measured: started for it, ended with it, their CPU time read from the kernel.
+//! Measured programs: started and ended here, with their CPU time read from the kernel.
 
 use std::fs;
 use std::process::{Child, Command};
@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
-/// A program that is killed when this is dropped.
+/// A program that is killed on drop.
 pub struct Program {
     child: Child,
 }
@@ -26,7 +26,7 @@ impl Program {
         self.child.id()
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Asks the program to end, and waits for it.
     pub fn end(&mut self) {
         let pid = pid(self.child.id());
         if kill(pid, Signal::SIGTERM).is_ok() {
@@ -34,7 +34,7 @@ impl Program {
         }
     }
 
-    /// Of the program and its children, in the kernel and outside of it.
+    /// CPU time of the program and its children, user and kernel.
     pub fn cpu_time(&self) -> Duration {
         let own = self.child.id();
         let all = fs::read_dir("/proc").expect("this is Linux");
@@ -42,7 +42,7 @@ impl Program {
         pids.filter(|pid| *pid == own || parent(*pid) == Some(own)).map(cpu_time).sum()
     }
 
-    /// Memory of the program that is not on disk.
+    /// Resident memory of the program.
     pub fn resident_bytes(&self) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
         let status = fs::read_to_string(path).expect("the program runs");
@@ -54,7 +54,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -68,12 +68,12 @@ pub struct OwnTime {
 }
 
 impl OwnTime {
-    /// `thread` is a name as the kernel has it, of at most 15 bytes.
+    /// `thread` is the kernel's name of a thread, at most 15 bytes.
     pub fn now(thread: &str) -> OwnTime {
         let mut now = OwnTime { all: Duration::ZERO, thread: Duration::ZERO };
         for task in fs::read_dir("/proc/self/task").expect("this is Linux").flatten() {
             let read = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
-            // The first number is the time on a processor, in nanoseconds.
+            // The first number is the CPU time in nanoseconds.
             let spent = read("schedstat").split(' ').next().and_then(|it| it.parse().ok());
             let spent = Duration::from_nanos(spent.unwrap_or(0));
             now.all += spent;
@@ -96,13 +96,14 @@ fn pid(number: u32) -> Pid {
     Pid::from_raw(i32::try_from(number).expect("Linux numbers processes so"))
 }
 
-/// Of all threads of a process, those that have ended too; nothing when it has ended itself.
+/// CPU time of all threads of a process, including ended ones; zero if the process has ended.
 fn cpu_time(pid: u32) -> Duration {
     let spent = clock_getcpuclockid(self::pid(pid)).and_then(clock_gettime);
     spent.map_or(Duration::ZERO, Duration::from)
 }
 
-/// From `/proc/<pid>/stat`: a name in brackets, which may hold anything, a letter, and the parent.
+/// The parent in `/proc/<pid>/stat`, which has a name in brackets with any characters, a letter,
+/// and the parent.
 fn parent(pid: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, numbers) = text.rsplit_once(") ")?;

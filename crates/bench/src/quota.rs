@@ -1,19 +1,19 @@
-//! A part of a processor for a program, as the kernel's control groups give it: several nodes on one
-//! machine then have as much each as one node alone. Needs root.
+//! Limits a program to a share of a processor by a control group, so that each of several nodes on
+//! one machine gets as much as one node alone. Needs root.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// Long enough for work that comes in bursts: what is not used in a period is lost.
+/// Long enough for bursts of work: unused time of a period is lost.
 const PERIOD_US: u64 = 100_000;
 
-/// A control group, which is removed when this is dropped; its programs have to be gone by then.
+/// A control group, which is removed on drop; its programs must have ended by then.
 pub struct Quota {
     folder: PathBuf,
 }
 
 impl Quota {
-    /// `percent` of one processor for the program and all that it starts from now on.
+    /// Gives the program and its future children `percent` of one processor.
     pub fn give(pid: u32, percent: u64) -> Quota {
         let (first, second) = ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup");
         let is_first = fs::exists(format!("{first}/cpu.cfs_quota_us")).unwrap_or(false);
@@ -37,7 +37,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // It stays until the machine ends if a program is still in it, and does no harm.
+        // A group with a running program cannot be removed; it stays until reboot and does no harm.
         let _ = fs::remove_dir(&self.folder);
     }
 }

@@ -1,4 +1,4 @@
-//! Durations that were measured, and what to say about them.
+//! Measured durations and their percentiles.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ impl Samples {
         self.nanos.is_empty()
     }
 
-    /// The duration that so many thousandths of the samples do not exceed.
+    /// The duration that `permille` thousandths of the samples do not exceed.
     pub fn permille(&mut self, permille: usize) -> Duration {
         if self.nanos.is_empty() {
             return Duration::ZERO;

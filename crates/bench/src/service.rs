@@ -1,4 +1,4 @@
-//! The built program, serving on a database of its own.
+//! The built program, running with its own database.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::process::Program;
 
-/// No models beside those that are measured, and limits that no measurement reaches.
+/// No models except the measured ones, and limits that no measurement reaches.
 const SETTINGS: &str = "[engine]\nlocal = \"off\"\n[[tier]]\nid = \"bench\"\ncrypto_rpc_requests = 1000000000\n\
     text_xs_requests = 1000000000\ntext_xs_tokens = 1000000000000\n";
 
@@ -22,7 +22,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts it in the working directory, whose disk is then what charges are written to.
+    /// Starts it in the working directory, so that charges are written to that disk.
     pub fn start(binary: &Path, config: &str) -> Service {
         let folder = tempfile::tempdir_in(".").expect("a directory should be made");
         let path = folder.path().join("tollgate.toml");
@@ -43,7 +43,7 @@ impl Service {
         self.run(&["accounts", "create", name]);
     }
 
-    /// A key of an account that can pay for everything.
+    /// A key of an account with more credit than any measurement needs.
     pub fn funded_key(&self) -> String {
         self.funded_key_of("default")
     }

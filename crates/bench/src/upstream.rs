@@ -1,4 +1,4 @@
-//! An upstream that answers at once, the same one behind everything that is compared.
+//! An upstream that answers at once, the same for everything that is compared.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,19 +9,19 @@ use tokio::task::JoinSet;
 
 use crate::http::Connection;
 
-/// From the body of a request to its answer.
+/// Maps the body of a request to its answer.
 pub type Script = fn(&[u8]) -> ScriptedAnswer;
 
 pub enum ScriptedAnswer {
     Json(String),
-    /// Events as they are written, each by itself, with a pause before each but the first.
+    /// Events, each written separately, with a pause before each but the first.
     Events {
         events: Vec<String>,
         pause: Duration,
     },
 }
 
-/// A running upstream; it ends when it is dropped.
+/// A running upstream, which stops on drop.
 pub struct Upstream {
     pub address: SocketAddr,
     _serving: JoinSet<()>,

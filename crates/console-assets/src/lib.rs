@@ -1,8 +1,8 @@
-//! The built console and the documentation, inside the program.
+//! The built console and the documentation, embedded in the program.
 //!
-//! The console's bundle is committed, so that building needs no Node; `scripts/console.sh` makes
-//! it anew and the tests compare. A crate of its own, so that a change to a page of documentation
-//! compiles nothing but this.
+//! The console's bundle is committed, so that a build needs no Node; `scripts/console.sh` rebuilds
+//! it and the tests compare. A separate crate, so that a change to a documentation page recompiles
+//! only this crate.
 
 /// A file of the built console.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct File {
 /// A page of the documentation.
 #[derive(Debug)]
 pub struct Page {
-    /// Its address below `/docs/`, without an ending.
+    /// Its path below `/docs/`, without an extension.
     pub slug: &'static str,
     pub title: &'static str,
     pub markdown: &'static str,

@@ -1,4 +1,4 @@
-//! Accounts: making them, giving them credit, and telling what they have.
+//! Operations on accounts: create, credit, limit, link wallets, freeze and report.
 
 use access::wallets;
 use credits::{AllowanceKind, EntryId, OwnerId};
@@ -19,9 +19,9 @@ use crate::reply::{AccountLine, AccountReport, Allowances, Balances};
 use crate::service::Service;
 
 const NAME_CHARS_MAX: usize = 64;
-/// Accounts are read this many at a time.
+/// Accounts read per store query.
 const PAGE_OWNERS: usize = 500;
-/// The set of rate limits that an account starts with.
+/// The rate-limit tier of a new account.
 const TIER: &str = "default";
 
 impl Service {
@@ -92,7 +92,7 @@ impl Service {
         self.report_moved(&owner).await
     }
 
-    /// Puts an account under another set of rate limits, from its next request on.
+    /// Assigns another rate-limit tier to an account, from its next request on.
     pub(crate) async fn set_tier(
         &self,
         name: &str,
@@ -110,7 +110,7 @@ impl Service {
         self.show_account(name).await
     }
 
-    /// Lets a wallet spend an account's balance, and adds its payments to it.
+    /// Lets a wallet spend an account's balance; the wallet's payments credit that account.
     pub(crate) async fn link_wallet(
         &self,
         by: &Actor,
@@ -136,8 +136,8 @@ impl Service {
         }
     }
 
-    /// From then on the wallet has an account of its own, if it pays. Keys that it made stay until
-    /// they are revoked.
+    /// From then on the wallet has its own account once it pays. API keys that it created stay
+    /// valid until they are revoked.
     pub(crate) async fn unlink_wallet(
         &self,
         by: &Actor,
@@ -183,7 +183,7 @@ impl Service {
         self.report(&Owner { frozen: since, ..owner }).await
     }
 
-    /// The account of that name, or a refusal that tells the nearest one.
+    /// The account with this name; the error suggests the nearest name.
     pub(crate) async fn account(&self, name: &str) -> Result<Owner, OperationError> {
         let found = self.store.find_owner(OwnerKind::Account, name).await?;
         found.ok_or_else(|| {
@@ -207,7 +207,8 @@ impl Service {
         }
     }
 
-    /// The report after money was moved: if it cannot be read, the movement happened all the same.
+    /// Builds the report after a transfer. If the balance cannot be read, the transfer has still
+    /// happened.
     pub(crate) async fn report_moved(
         &self,
         owner: &Owner,

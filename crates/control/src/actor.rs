@@ -1,26 +1,26 @@
-//! Who is at the command line: a user of the operating system, as the audit trail names them.
+//! The author of a command, as named in the audit trail: an operating-system user, key or service.
 
 use std::os::unix::fs::MetadataExt;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest name that the audit trail takes, with room for the number behind it.
+/// Maximum length of a user name in the audit trail; the uid is appended to it.
 const NAME_CHARS_MAX: usize = 100;
 
-/// Somebody whose commands are carried out.
+/// The author of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     name: String,
 }
 
 impl Actor {
-    /// The user with this number, by its name where the machine knows one.
+    /// The user with this uid, by name if `/etc/passwd` has one.
     pub fn with_uid(uid: u32) -> Actor {
         let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
         Actor { name: named(&users, uid) }
     }
 
-    /// Whoever runs this process.
+    /// The user that runs this process.
     pub fn of_this_process() -> Actor {
         match std::fs::metadata("/proc/self") {
             Ok(process) => Actor::with_uid(process.uid()),
@@ -28,12 +28,12 @@ impl Actor {
         }
     }
 
-    /// The operator over HTTP, by the last characters of the OPERATOR key.
+    /// The operator over HTTP, by the last six characters of the OPERATOR key.
     pub fn of_operator_key(last6: &str) -> Actor {
         Actor { name: format!("operator key …{last6}") }
     }
 
-    /// The service itself, for work that it does on its own.
+    /// The service itself, for its own background work.
     pub fn of_service() -> Actor {
         Actor { name: "the service".to_owned() }
     }

@@ -1,4 +1,4 @@
-//! The audit trail: every command that moved money, with who gave it.
+//! The audit trail: every command that moved money, and its author.
 
 use store::audit::{AuditEntry, AuditRow};
 use store::write::Write;
@@ -9,11 +9,11 @@ use crate::reply::{AuditLine, AuditPage};
 use crate::service::Service;
 
 const PAGE_ROWS: usize = 500;
-/// The longest reason that is asked for and kept.
+/// Maximum length of a reason.
 pub(crate) const REASON_CHARS_MAX: usize = 500;
 
 impl Service {
-    /// The row that tells of a command, to be written in the group of what it does.
+    /// Returns the audit row of a command, to be written in the same group as its effects.
     pub(crate) fn audit(&self, by: &Actor, action: &str, subject: &str, detail: String) -> Write {
         Write::AddAudit(AuditEntry {
             at: self.clock.now(),
@@ -32,7 +32,7 @@ impl Service {
     }
 }
 
-/// A reason that somebody gave: it must be one.
+/// Checks that a reason is not empty and not too long.
 pub(crate) fn check_reason(reason: &str) -> Result<String, OperationError> {
     let reason = reason.trim();
     let is_sound = !reason.is_empty()

@@ -1,4 +1,4 @@
-//! Backups: made by the process that owns the database, while it works.
+//! Backups of the database, made by the process that owns it while it runs.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The operator's dealings with the ledger: grants, allowances, verification and export.
+//! Operations on the ledger: grants, allowances, verification and export.
 
 use credits::{Account, AllowanceKind, EntryId, OwnerId, Transfer, TransferCode};
 use ledger::{LedgerError, csv_line, json_line};
@@ -12,11 +12,11 @@ use crate::operation::{ExportFormat, OperationError};
 use crate::reply::{JournalPage, TimeMendReport, Verification};
 use crate::service::Service;
 
-/// Entries on a page of the export: some hundred kilobytes.
+/// Journal entries per page of the export: some hundred kilobytes.
 const PAGE_ENTRIES: usize = 1000;
 
-/// Recomputes the ledger from its journal. It needs the store alone: a ledger that is too damaged
-/// to start can still be looked into.
+/// Recomputes the ledger from its journal. Needs only the store, so it also works on a ledger that
+/// is too damaged to start.
 pub async fn verify(store: &dyn Store) -> Result<Verification, OperationError> {
     let report = ledger::verify(store).await?;
     let differences = report.violations.iter().map(ToString::to_string).collect();
@@ -25,7 +25,7 @@ pub async fn verify(store: &dyn Store) -> Result<Verification, OperationError> {
 }
 
 impl Service {
-    /// Gives money away. The same entry counts once, however often it is sent.
+    /// Grants money. Idempotent: the same entry counts once.
     pub(crate) async fn grant(
         &self,
         entry: EntryId,
@@ -40,7 +40,7 @@ impl Service {
         Ok(())
     }
 
-    /// Refuses an entry that is in the journal as another movement than the one that was asked for.
+    /// Refuses an entry id that the journal already has for a different transfer.
     pub(crate) async fn check_repeat(
         &self,
         entry: EntryId,
@@ -114,7 +114,7 @@ impl From<LedgerError> for OperationError {
     fn from(error: LedgerError) -> OperationError {
         match error {
             LedgerError::Rejected(rejection) => OperationError::Refused(rejection.to_string()),
-            // A group whose fate the store does not know may be written.
+            // The store does not know the outcome of this write: it may have been written.
             LedgerError::Unavailable => OperationError::Unknown(error.to_string()),
             other => OperationError::Failed(other.to_string()),
         }

@@ -1,4 +1,4 @@
-//! Characters: importing and exporting their cards, and those that come with the service.
+//! Operations on characters: import and export of cards, and the built-in characters.
 
 use ::characters::{Card, CardFault, portrait, shipped, slug};
 use base64::Engine as _;
@@ -14,15 +14,15 @@ use crate::operation::OperationError;
 use crate::reply::CharacterLine;
 use crate::service::Service;
 
-/// Names that are taken are tried with numbers behind them.
+/// Maximum number that is appended to a name which is already in use.
 const NUMBERS_MAX: usize = 1_000;
-/// Characters are read this many at a time.
+/// Characters read per store query.
 const PAGE: usize = 500;
 const FOUNDED: &str = "founded_characters";
 const SVG: &str = "image/svg+xml";
 
 impl Service {
-    /// `file` is in base64.
+    /// Imports a card; `file` is base64.
     pub(crate) async fn import_character(
         &self,
         file: &str,
@@ -48,7 +48,7 @@ impl Service {
         Err(OperationError::Refused(format!("too many characters are called {}", card.name)))
     }
 
-    /// As a V2 card.
+    /// Exports a character as a V2 card.
     pub(crate) async fn export_character(&self, slug: &str) -> Result<String, OperationError> {
         let missing = || OperationError::Refused(format!("there is no character `{slug}`"));
         let found = self.store.character(slug, None).await?.ok_or_else(missing)?;
@@ -90,7 +90,8 @@ impl Service {
         Ok(lines)
     }
 
-    /// Adds the characters that come with the service, once: what an operator removes stays so.
+    /// Adds the built-in characters, once: characters that the operator deletes are not added
+    /// again.
     pub async fn found_characters(&self) -> Result<(), OperationError> {
         if self.store.setting(FOUNDED).await?.is_some() {
             return Ok(());
@@ -100,7 +101,7 @@ impl Service {
             let bytes = it.portrait.into_bytes();
             let picture = CharacterPicture { media_type: SVG.to_owned(), bytes };
             match self.add_character(&it.card, it.slug, picture).await {
-                // Added by an earlier start that did not live to note it.
+                // An earlier start added it and ended before it recorded that.
                 Ok(_) | Err(StoreError::Duplicate(_)) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,4 +1,4 @@
-//! Taking back credit that the operator gave.
+//! Debits: take back credit that the operator granted.
 
 use credits::{EntryId, TransferCode};
 use money::{Currency, Nano};
@@ -10,7 +10,7 @@ use crate::operation::{CreditCurrency, OperationError};
 use crate::reply::AccountReport;
 use crate::service::Service;
 
-/// One debit as it was asked for.
+/// A requested debit.
 pub(crate) struct Debit {
     pub(crate) entry: Uuid,
     pub(crate) name: String,
@@ -20,8 +20,8 @@ pub(crate) struct Debit {
 }
 
 impl Service {
-    /// Takes back at most what is left of given credit. The same entry counts once, however often
-    /// it is sent.
+    /// Takes back at most the granted credit that is not spent yet. Idempotent: the same entry
+    /// counts once.
     pub(crate) async fn debit_account(
         &self,
         by: &Actor,

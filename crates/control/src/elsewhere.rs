@@ -1,4 +1,4 @@
-//! Operations that only the home of an account can carry out.
+//! Forwards operations to the home node of an account, which alone can perform them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use crate::operation::{Operation, OperationError};
 use crate::reply::Reply;
 use crate::service::Service;
 
-/// What one node has another do.
+/// A request from one node to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
@@ -22,7 +22,7 @@ pub enum Order {
         by: Actor,
         operation: Operation,
     },
-    /// A payment that arrived on its chain, for an owner whose home is that node.
+    /// A payment confirmed on its chain, for an owner whose home is the receiving node.
     CreditClaim {
         claim: [u8; 20],
     },
@@ -30,7 +30,7 @@ pub enum Order {
 
 pub type Done<'a> = Pin<Box<dyn Future<Output = Result<Reply, OperationError>> + Send + 'a>>;
 
-/// The way to other nodes.
+/// Sends orders to other nodes.
 pub trait Elsewhere: Send + Sync {
     fn order(&self, node: String, order: Order) -> Done<'_>;
 }
@@ -45,7 +45,7 @@ impl Service {
         self.perform_here(by, operation).await
     }
 
-    /// Carries out what another node sent here.
+    /// Performs an order from another node.
     pub async fn carry_out(&self, order: Order) -> Result<Reply, OperationError> {
         match order {
             Order::Perform { by, operation } => self.perform_here(&by, operation).await,
@@ -58,7 +58,7 @@ impl Service {
         }
     }
 
-    /// The node that is to carry an operation out, if it is another.
+    /// The node that must perform an operation, if it is not this one.
     async fn node_for(&self, operation: &Operation) -> Result<Option<String>, OperationError> {
         let Some(owner) = self.owner_of(operation).await? else { return Ok(None) };
         Ok(match self.ledger.home_of(owner).await? {
@@ -67,7 +67,7 @@ impl Service {
         })
     }
 
-    /// Whose balance an operation tells or changes; none if nobody's, or nobody whom there is.
+    /// The owner whose balance an operation reads or changes; `None` if there is none.
     async fn owner_of(&self, operation: &Operation) -> Result<Option<OwnerId>, OperationError> {
         match operation {
             Operation::CreditAccount { name, .. }

@@ -1,7 +1,7 @@
-//! What a fresh database gets: the account `default`, and the first ADMIN key.
+//! Initializes a fresh database: the account `default` and the first ADMIN key.
 //!
-//! Each step can be repeated: a crash half-way is made good by the next start, and nothing is
-//! given twice.
+//! Each step can be repeated: after a crash the next start completes the rest, and nothing is
+//! granted twice.
 
 use credits::{EntryId, LimitPeriod};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -15,17 +15,18 @@ use uuid::Uuid;
 use crate::operation::OperationError;
 use crate::service::Service;
 
-/// The account that exists from the start.
+/// The account that every installation has.
 pub const DEFAULT_ACCOUNT: &str = "default";
 
 const FOUNDED: &str = "founded";
 const FIRST_KEY: &str = "first_admin_key";
-/// The starting credit has this id in every installation, so that it is granted at most once.
+/// The fixed entry id of the starting credit, so that it is granted at most once.
 pub(crate) const STARTING_CREDIT: EntryId =
     EntryId(Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001));
 
 impl Service {
-    /// Makes the account `default`, with a starting credit if there is one, unless that was done.
+    /// Creates the account `default`, with a starting credit if there is one. Does nothing if this
+    /// was already done.
     pub async fn found(&self, starting_credit: Option<Nano>) -> Result<(), OperationError> {
         if self.store.setting(FOUNDED).await?.is_some() {
             return Ok(());
@@ -42,8 +43,8 @@ impl Service {
         self.note(FOUNDED).await
     }
 
-    /// Makes the first ADMIN key, with the operator's secret if there is one. Answers with the
-    /// secret, or with nothing if the key was made before.
+    /// Creates the first ADMIN key, with the operator's own secret if there is one. Returns the
+    /// secret, or `None` if the key already exists.
     pub async fn first_key(&self, chosen: Option<&str>) -> Result<Option<String>, OperationError> {
         if self.store.setting(FIRST_KEY).await?.is_some() {
             return Ok(None);
@@ -61,7 +62,7 @@ impl Service {
             Some(secret) => {
                 let made = self.keys.create_with(owner.id, KeyKind::Admin, settings, secret).await;
                 match made {
-                    // Made by an earlier start that did not live to note it.
+                    // An earlier start created it and ended before it recorded that.
                     Ok(_) | Err(StoreError::Duplicate(_)) => secret.to_owned(),
                     Err(error) => return Err(error.into()),
                 }

@@ -1,4 +1,4 @@
-//! Queued work, as an operator sees it.
+//! Operations on queued jobs: list, show and cancel.
 
 use moment::Timestamp;
 use store::job::{JOBS_MAX, JobFilter, JobId, JobWrite, QueuedJob};
@@ -38,7 +38,8 @@ impl Service {
         self.job_line(job.ok_or_else(unknown)?).await
     }
 
-    /// The worker that has the job sees this; a job that nobody has ends when it is taken up.
+    /// Requests cancellation. The worker that has the job sees the request; a job without a worker
+    /// ends when a worker claims it.
     pub(crate) async fn cancel_job(&self, id: Uuid) -> Result<JobLine, OperationError> {
         let line = self.show_job(id).await?;
         if line.done_at.is_some() {

@@ -1,4 +1,4 @@
-//! API keys: making, listing and revoking them for an operator.
+//! Operations on API keys: create, list and revoke.
 
 use credits::{KeyId, LimitPeriod};
 use domain::access::{KeyKind, ModelPrivacy};
@@ -13,7 +13,7 @@ use crate::operation::{KeyType, NewKey, OperationError, Period};
 use crate::reply::{ConsumptionLimits, CreatedKey, KeyLine};
 use crate::service::Service;
 
-/// As many characters as the API allows.
+/// The API's own limit.
 const DESCRIPTION_CHARS_MAX: usize = 64;
 
 impl Service {
@@ -68,7 +68,7 @@ impl Service {
         Err(OperationError::Refused(message))
     }
 
-    /// Revokes whatever opens anything, of one account or of all, and tells what it was.
+    /// Revokes all API keys of one account or of all accounts, and returns them.
     pub(crate) async fn revoke_all_keys(
         &self,
         account: Option<&str>,
@@ -79,7 +79,7 @@ impl Service {
         };
         let mut lines = Vec::new();
         for owner in &owners {
-            // A listing has a bound, so that it is asked for until it is empty.
+            // Listings are limited in size, so this repeats until the listing is empty.
             loop {
                 let keys = self.store.list_keys(owner.id).await?;
                 if keys.is_empty() {

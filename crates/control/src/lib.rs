@@ -1,8 +1,8 @@
-//! What an operator can do to a service, running or stopped: one list of operations.
+//! The operator's operations on a service, running or stopped.
 //!
-//! A command makes an [`operation::Operation`]. While the service runs, the operation travels over
-//! a Unix socket in the data directory; while it does not, the command performs it itself on the
-//! database. Both ways end in [`service::Service::perform`], so both give the same reply.
+//! A command creates an [`operation::Operation`]. While the service runs, the operation is sent
+//! over a Unix socket in the data directory; while it is stopped, the command performs it itself on
+//! the database. Both paths end in [`service::Service::perform`], so both return the same reply.
 
 mod accounts;
 pub mod actor;

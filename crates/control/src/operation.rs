@@ -1,4 +1,4 @@
-//! The operations and what can go wrong with them, in the form in which they cross the socket.
+//! The operations and their errors, in the form in which they are sent over the socket.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use crate::secrets::SecretName;
 
-/// One thing to do. Amounts are decimal text, moments RFC 3339, as on a command line.
+/// One operation. Amounts are decimal text and times RFC 3339, as on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub enum Operation {
-    /// Is anybody there, and since when?
+    /// Asks for the service's status.
     Ping,
     CreateAccount {
         name: String,
@@ -21,15 +21,15 @@ pub enum Operation {
         name: String,
     },
     CreditAccount {
-        /// Names this credit: the same one sent twice counts once.
+        /// Idempotency id: a repeated credit with the same id counts once.
         entry: Uuid,
         name: String,
         amount: String,
         currency: CreditCurrency,
     },
-    /// Takes back credit that the operator gave, as far as it is left.
+    /// Takes back granted credit, up to the amount that is not spent.
     DebitAccount {
-        /// Names this debit: the same one sent twice counts once.
+        /// Idempotency id: a repeated debit with the same id counts once.
         #[serde(alias = "entryId")]
         entry: Uuid,
         #[serde(alias = "account")]
@@ -38,7 +38,7 @@ pub enum Operation {
         currency: CreditCurrency,
         reason: String,
     },
-    /// Puts an account under another set of rate limits.
+    /// Assigns another rate-limit tier to an account.
     SetTier {
         name: String,
         tier: String,
@@ -48,12 +48,12 @@ pub enum Operation {
         name: String,
         wallet: String,
     },
-    /// Takes that right from a wallet again.
+    /// Revokes that right.
     UnlinkWallet {
         name: String,
         wallet: String,
     },
-    /// Lets nobody spend from an account or a wallet, or sign in to it; its money stays.
+    /// Blocks spending from an account or wallet and sign-in to it; its balance stays.
     FreezeAccount {
         name: String,
     },
@@ -61,32 +61,32 @@ pub enum Operation {
         name: String,
     },
     CreateKey(NewKey),
-    /// Makes a key with the operator's rights, which belongs to the account `default`.
+    /// Creates a key with operator rights, owned by the account `default`.
     CreateOperatorKey(NewOperatorKey),
     ListOperatorKeys,
-    /// Makes a link that signs in to the console once, with the operator's rights.
+    /// Creates a link that signs in to the console once, with operator rights.
     CreateOperatorLink,
-    /// The keys of one account, or of all, without those of the operator.
+    /// Lists the keys of one account or of all, without operator keys.
     ListKeys {
         account: Option<String>,
     },
     RevokeKey {
         id: Uuid,
     },
-    /// Every key of one account, or of all.
+    /// Revokes every key of one account, or of all accounts.
     RevokeAllKeys {
         account: Option<String>,
     },
-    /// Makes a new secret in place of one of the installation's own.
+    /// Replaces one of the installation's own secrets with a new one.
     RotateSecret {
         name: SecretName,
     },
-    /// Gives up keys that were not used since the pepper was rotated.
+    /// Drops the previous pepper; keys that were not used since its rotation become invalid.
     ForgetPepper,
     ListModels,
     /// Reads the catalogue's files again.
     ReloadModels,
-    /// Queued work, the newest first.
+    /// Lists queued jobs, newest first.
     ListJobs {
         account: Option<String>,
         open_only: bool,
@@ -94,11 +94,11 @@ pub enum Operation {
     ShowJob {
         id: Uuid,
     },
-    /// Asks for the end of a job.
+    /// Requests the cancellation of a job.
     CancelJob {
         id: Uuid,
     },
-    /// A character card: JSON, PNG or charx, in base64.
+    /// Imports a character card: JSON, PNG or charx, in base64.
     ImportCharacter {
         file: String,
     },
@@ -107,24 +107,25 @@ pub enum Operation {
     },
     ListCharacters,
     VerifyLedger,
-    /// Has the books follow the clock again, after they were dated ahead of it.
+    /// Sets the ledger's time back to the clock, after entries were dated ahead of it.
     MendTime {
         reason: String,
     },
-    /// Gives a charge back, whole or in part, once.
+    /// Refunds a charge, fully or in part, once.
     RefundCharge {
         charge: Uuid,
         amount: Option<String>,
         reason: String,
-        /// Sent again because the answer was lost: a refund that is there is told, not refused.
+        /// Set on a retry after a lost response: an existing refund is returned instead of an
+        /// error.
         #[serde(default)]
         is_repeat: bool,
     },
-    /// A page of the audit trail, after a sequence number.
+    /// Returns a page of the audit trail, after a sequence number.
     AuditLedger {
         after_seq: i64,
     },
-    /// Payments of wallets, the newest first.
+    /// Lists payments by wallets, newest first.
     ListPayments {
         state: Option<String>,
         limit: usize,
@@ -132,20 +133,20 @@ pub enum Operation {
     ShowPayment {
         id: String,
     },
-    /// Asks the payment's chain about it once more.
+    /// Queries the payment's chain again.
     RecheckPayment {
         id: String,
     },
-    /// Gives up a payment that nothing more will come of.
+    /// Abandons a payment that cannot complete.
     WriteOffPayment {
         id: String,
         reason: String,
     },
-    /// Writes all that the service keeps to one file, which must not be there.
+    /// Writes all data of the service to one file, which must not exist.
     Backup {
         path: PathBuf,
     },
-    /// A page of the journal, after a sequence number.
+    /// Returns a page of the journal, after a sequence number.
     ExportLedger {
         after_seq: i64,
         format: ExportFormat,
@@ -184,8 +185,8 @@ pub enum Period {
     Lifetime,
 }
 
-/// What a credit is given in. USD and VCU are granted; DIEM and bundled credits are an allowance
-/// for each day or month, which a credit sets.
+/// The currency of a credit. USD and VCU are granted; DIEM and bundled credits set a daily or
+/// monthly allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CreditCurrency {
@@ -202,17 +203,17 @@ pub enum ExportFormat {
     Json,
 }
 
-/// Why an operation was not done.
+/// The reason why an operation was not performed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationError {
-    /// It cannot be done as asked; the message says what to ask instead. Nothing has happened.
+    /// Not possible as requested; the message says what to do instead. Nothing was changed.
     #[error("{0}")]
     Refused(String),
-    /// The service could not do it now, whatever was asked. Nothing has happened.
+    /// The service could not perform it now. Nothing was changed.
     #[error("{0}")]
     Failed(String),
-    /// The answer of the node that was to do it was lost: it may have been done.
+    /// The response of the node that performs it was lost: it may have been performed.
     #[error("{0}")]
     Unknown(String),
 }

@@ -1,7 +1,7 @@
-//! The operator's own credentials: keys for automation, and links that sign in to the console once.
+//! The operator's own credentials: keys for automation, and one-time links to the console.
 //!
-//! They belong to the account `default`, which every installation has, and administer it too. Each
-//! one that is made is in the audit trail.
+//! They belong to the account `default`, which every installation has, and also administer it. Each
+//! new credential is recorded in the audit trail.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::operation::{KeyType, NewKey, NewOperatorKey, OperationError, Period};
 use crate::reply::{CreatedKey, KeyLine, OperatorLink};
 use crate::service::Service;
 
-/// How long a link can be used.
+/// Validity of a sign-in link.
 const LINK_LIFETIME: Duration = Duration::from_secs(60 * 60);
 
 impl Service {
@@ -50,7 +50,7 @@ impl Service {
         Ok(keys.map(|key| line(key, &owner)).collect())
     }
 
-    /// Makes a link that signs in once, on any node of the service.
+    /// Creates a link that signs in once, on any node of the service.
     pub async fn create_operator_link(&self, by: &Actor) -> Result<OperatorLink, OperationError> {
         let owner = self.account(DEFAULT_ACCOUNT).await?;
         let until = self.clock.now().plus(LINK_LIFETIME);
@@ -60,7 +60,7 @@ impl Service {
         Ok(OperatorLink { token, expires_at: until.to_string() })
     }
 
-    /// Writes the audit row before the credential exists, so that none exists without its row.
+    /// Writes the audit row before the credential exists, so that no credential lacks its row.
     async fn note_operator(
         &self,
         by: &Actor,

@@ -1,4 +1,4 @@
-//! The operator's hands on payments: looking at them, asking their chain again, giving them up.
+//! Operations on payments: list, show, recheck on the chain, and write off.
 
 use std::pin::Pin;
 
@@ -12,18 +12,19 @@ use crate::operation::OperationError;
 use crate::reply::{PaymentLine, PaymentReport};
 use crate::service::Service;
 
-/// A payment's name is this and 40 digits.
+/// A payment id is this prefix and 40 hexadecimal digits.
 const ID_PREFIX: &str = "pay_";
-/// Dollars of USDC in nano, for each of its base units.
+/// Nano-dollars per base unit of USDC.
 const NANOS_PER_UNIT: i64 = 1000;
 
-/// What only a running service can do about payments: it has the nodes, and knows who is at work on
-/// which payment.
+/// Actions on payments that need a running service: it has the chain nodes, and knows which
+/// payments are being processed.
 pub trait PaymentDesk: Send + Sync {
-    /// Asks the chain, and credits what has come. Says in words what it found, or why it cannot.
+    /// Queries the chain and credits a confirmed payment. Returns a message with the result, or the
+    /// reason why it is not possible.
     fn ask_again(&self, claim: ClaimId) -> Told<'_>;
 
-    /// Gives up a payment that is not finished, with more rows in the same group.
+    /// Abandons an unfinished payment and writes `also` in the same group.
     fn abandon(&self, claim: ClaimId, also: Vec<Write>) -> Told<'_>;
 }
 
@@ -78,8 +79,9 @@ impl Service {
         Ok(report(&claim, trouble, Some(found)))
     }
 
-    /// Takes a payment off the list of troubles. The books stay as they are: what was credited stays
-    /// credited, and what came for a failed payment stays nobody's.
+    /// Removes a payment from the list of problems, or abandons an unfinished one. The ledger does
+    /// not change: credited amounts stay credited, and money received for a failed payment stays
+    /// unassigned.
     pub(crate) async fn write_off_payment(
         &self,
         by: &Actor,
@@ -118,7 +120,7 @@ impl Service {
         }
         match self.payments.get() {
             Some(desk) => desk.abandon(claim.id, vec![told]).await.map(drop),
-            // Nobody else is at work on it while nothing runs.
+            // No other task processes the payment while the service is stopped.
             None => {
                 let (from, at) = (claim.state, self.clock.now());
                 let fail = Write::AdvanceClaim { claim: claim.id, from, step, at };
@@ -182,7 +184,7 @@ fn report(claim: &Claim, trouble: Option<&str>, found: Option<String>) -> Paymen
     }
 }
 
-/// What was signed for, or what was credited where that is known.
+/// The credited amount if known, otherwise the signed amount.
 fn dollars(claim: &Claim) -> String {
     let signed = i64::try_from(claim.units).unwrap_or(i64::MAX).saturating_mul(NANOS_PER_UNIT);
     claim.credit.map_or(Nano::from_nanos(signed), |credit| credit.amount).to_string()

@@ -1,4 +1,4 @@
-//! Giving a charge back, whole or in part, once.
+//! Refunds a charge, fully or in part, once.
 
 use credits::{Account, EntryId, Leg, Transfer, TransferCode};
 use indexmap::IndexMap;
@@ -12,12 +12,12 @@ use crate::operation::OperationError;
 use crate::reply::{Balances, RefundReport};
 use crate::service::Service;
 
-/// One refund as it was asked for.
+/// A requested refund.
 pub(crate) struct RefundOrder {
     pub(crate) charge: Uuid,
     pub(crate) amount: Option<String>,
     pub(crate) reason: String,
-    /// Sent again because the answer was lost.
+    /// Set on a retry after a lost response.
     pub(crate) is_repeat: bool,
 }
 
@@ -54,7 +54,7 @@ impl Service {
         }
     }
 
-    /// The refund of a charge as the journal has it.
+    /// The refund of a charge, from the journal.
     async fn recorded_refund(&self, charge: Uuid) -> Result<RefundReport, OperationError> {
         let refund = EntryId(charge).refund();
         let (mut returned, mut lapsed) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What operations answer: plain data that a command prints as JSON or as a table.
+//! Replies to operations: plain data that a command prints as JSON or as a table.
 
 use domain::catalogue::{Model, Named};
 use indexmap::IndexMap;
@@ -30,23 +30,23 @@ pub enum Reply {
     Payments(Vec<PaymentLine>),
     Payment(PaymentReport),
     BackedUp(BackupReport),
-    /// There is nothing to tell.
+    /// The operation returns no data.
     Done,
 }
 
-/// A service that is running.
+/// The status of a running service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     pub version: String,
     pub process: u32,
     pub started_at: String,
-    /// Whether it can write, and so take money.
+    /// True if the store accepts writes; without it no payment is accepted.
     pub can_write: bool,
-    /// How far the journal is dated ahead of the clock, if more than a minute.
+    /// Seconds by which the journal is dated ahead of the clock, if more than 60.
     #[serde(default)]
     pub journal_ahead_s: Option<u64>,
-    /// How callers on this machine reach the API, up to and with its version.
+    /// The API's base URL for callers on this machine, including the version.
     pub api_url: Option<String>,
 }
 
@@ -57,13 +57,13 @@ pub struct AccountLine {
     pub name: String,
     pub tier: String,
     pub created_at: String,
-    /// Since when, if it is.
+    /// The time at which the account was frozen, if it is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub frozen_at: Option<String>,
     pub balances: Balances,
 }
 
-/// Exact decimals by the name of the currency: what is there to be spent.
+/// Spendable amounts by currency name, as exact decimals.
 pub type Balances = IndexMap<String, String>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub type Balances = IndexMap<String, String>;
 pub struct AccountReport {
     #[serde(flatten)]
     pub line: AccountLine,
-    /// What is granted anew each period.
+    /// Amounts granted again in each period.
     pub allowances: Allowances,
     pub keys: usize,
 }
@@ -86,7 +86,7 @@ pub struct Allowances {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedKey {
-    /// The secret. It is shown here and never again.
+    /// The secret, which is returned only here.
     pub api_key: String,
     #[serde(flatten)]
     pub key: KeyLine,
@@ -96,12 +96,12 @@ pub struct CreatedKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OperatorLink {
-    /// The last part of the link, behind `/#/sign-in/`.
+    /// The last part of the link, after `/#/sign-in/`.
     pub token: String,
     pub expires_at: String,
 }
 
-/// A key, in the words of the API.
+/// An API key, with the field names of the API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyLine {
@@ -133,7 +133,7 @@ pub struct ModelLine {
     pub providers: Vec<String>,
     pub traits: Vec<String>,
     pub offline: bool,
-    /// For a model that runs on this machine: whether its files are there.
+    /// Download state of the model's files, for a model that runs on this machine.
     pub weights: Option<String>,
 }
 
@@ -151,7 +151,7 @@ impl ModelLine {
     }
 }
 
-/// Queued work, without what was asked for.
+/// A queued job, without its request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobLine {
@@ -165,23 +165,23 @@ pub struct JobLine {
     pub started_at: Option<String>,
     pub submitted_at: Option<String>,
     pub done_at: Option<String>,
-    /// What its provider knows it by.
+    /// The provider's id of the job.
     pub ticket: Option<String>,
-    /// Why it ended without a result, as JSON.
+    /// The error of a job without a result, as JSON.
     pub failure: Option<String>,
     pub wants_cancel: bool,
-    /// While this node works on it and its provider says anything.
+    /// Set while this node processes the job and its provider reports progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<JobProgress>,
 }
 
-/// How far a job has come, as its provider said last.
+/// A job's progress, as last reported by its provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobProgress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
-    /// How many others its provider does first.
+    /// Jobs before this one in the provider's queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u64>,
 }
@@ -199,53 +199,53 @@ pub struct CharacterLine {
     pub created_at: String,
 }
 
-/// The catalogue was read again.
+/// The result of reloading the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloaded {
     pub models: usize,
 }
 
-/// The outcome of recomputing the ledger. No differences: it is right.
+/// The result of recomputing the ledger. No differences: it is correct.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verification {
     pub transfers: u64,
-    /// The first of them.
+    /// The first differences; see `differences_total`.
     pub differences: Vec<String>,
-    /// How many there are, told or not.
+    /// The number of all differences.
     #[serde(default)]
     pub differences_total: u64,
 }
 
-/// The books follow the clock again.
+/// The ledger's time was set back to the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TimeMendReport {
-    /// The time of the books before.
+    /// The ledger's time before.
     pub from: String,
-    /// The time of the clock.
+    /// The clock's time.
     pub to: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalPage {
-    /// Entries in the format that was asked for.
+    /// Entries in the requested format.
     pub lines: Vec<String>,
-    /// After which entry the next page begins; none if this is the last.
+    /// The entry after which the next page begins; `None` on the last page.
     pub next_seq: Option<i64>,
 }
 
-/// A charge that was given back.
+/// A refunded charge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundReport {
     pub charge: Uuid,
-    /// The entry that gave it back.
+    /// The journal entry of the refund.
     pub refund: Uuid,
-    /// What the owner has again.
+    /// Amounts returned to the owner.
     pub returned: Balances,
-    /// What had expired meanwhile, and so went nowhere.
+    /// Amounts that were not returned because they had expired.
     pub lapsed: Balances,
 }
 
@@ -253,7 +253,7 @@ pub struct RefundReport {
 #[serde(rename_all = "camelCase")]
 pub struct AuditPage {
     pub rows: Vec<AuditLine>,
-    /// After which row the next page begins; none if this is the last.
+    /// The row after which the next page begins; `None` on the last page.
     pub next_seq: Option<i64>,
 }
 
@@ -263,7 +263,7 @@ pub struct AuditPage {
 pub struct AuditLine {
     pub seq: i64,
     pub at: String,
-    /// The user of the operating system who gave it.
+    /// The author of the command; see `Actor`.
     pub by: String,
     pub action: String,
     pub subject: String,
@@ -280,7 +280,7 @@ pub struct PaymentLine {
     pub amount_usd: String,
     pub created_at: String,
     pub changed_at: String,
-    /// What an operator should look at.
+    /// A problem for the operator to look at.
     pub trouble: Option<String>,
 }
 
@@ -292,19 +292,19 @@ pub struct PaymentReport {
     pub pay_to: String,
     pub asset: String,
     pub transaction: Option<String>,
-    /// Transactions that were sent before under the same number, for less.
+    /// Transactions with the same nonce and lower fees that were sent before.
     pub replaced: Vec<String>,
     pub sent_at: Option<String>,
-    /// The entry of the journal that credited it.
+    /// The journal entry that credited the payment.
     pub entry: Option<Uuid>,
     pub credited_usd: Option<String>,
-    /// Why it failed, in the protocol's word.
+    /// The error reason, in the protocol's word.
     pub reason: Option<String>,
-    /// What asking the chain has found just now.
+    /// The result of the chain query made for this reply.
     pub found: Option<String>,
 }
 
-/// A backup that is whole and on disk.
+/// A backup that is complete and on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupReport {

@@ -1,4 +1,4 @@
-//! The secrets that an installation makes for itself, and new ones in their place.
+//! The installation's own secrets, and their rotation.
 
 use domain::entropy::Entropy;
 use domain::secret::{Pepper, Peppers};
@@ -9,23 +9,23 @@ use store::write::{Group, Write};
 use crate::operation::OperationError;
 use crate::service::Service;
 
-/// What can be replaced, by the name that operators use.
+/// Secrets that can be rotated, by their names for operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretName {
-    /// Under which the secrets of API keys are digested.
+    /// HMAC key for digests of API key secrets.
     Pepper,
-    /// Under which tokens for wallets to sign are made.
+    /// Key for the sign-in tokens that wallets sign.
     Tokens,
-    /// Under which links to media are signed.
+    /// Key that signs links to media.
     Links,
-    /// Under which the console's sessions are sealed.
+    /// Key that seals the console's sessions.
     Console,
-    /// By which nodes know each other.
+    /// Authenticates nodes to each other.
     Nodes,
 }
 
-/// The pepper before the present one, or nothing.
+/// Setting with the previous pepper, if there is one.
 const PEPPER_BEFORE: &str = "pepper before";
 
 impl SecretName {
@@ -41,7 +41,7 @@ impl SecretName {
     }
 }
 
-/// A secret of the installation, made on the first call.
+/// Returns a secret of the installation; the first call creates it.
 pub async fn secret(
     store: &dyn Store,
     entropy: &dyn Entropy,
@@ -56,7 +56,7 @@ pub async fn secret(
     Ok(fresh)
 }
 
-/// The installation's peppers, the first one made on the first call.
+/// Returns the installation's peppers; the first call creates the current one.
 pub async fn peppers(store: &dyn Store, entropy: &dyn Entropy) -> Result<Peppers, OperationError> {
     let current = secret(store, entropy, SecretName::Pepper).await?;
     let before = read(store, PEPPER_BEFORE).await?;
@@ -64,7 +64,7 @@ pub async fn peppers(store: &dyn Store, entropy: &dyn Entropy) -> Result<Peppers
     Ok(Peppers { current: Pepper::new(&current), before })
 }
 
-/// A setting that was emptied is none.
+/// Reads a secret; an empty setting counts as none.
 async fn read(store: &dyn Store, name: &str) -> Result<Option<[u8; 32]>, OperationError> {
     let bytes = store.setting(name).await?.filter(|bytes| !bytes.is_empty());
     let Some(bytes) = bytes else { return Ok(None) };
@@ -82,8 +82,8 @@ fn fresh(entropy: &dyn Entropy) -> [u8; 32] {
 }
 
 impl Service {
-    /// Puts a new secret in place of one, for the next start. Keys are known under the pepper before
-    /// it until each was used once.
+    /// Replaces a secret, from the next start on. After a rotation of the pepper, each key is still
+    /// accepted under the previous pepper until its first use.
     pub(crate) async fn rotate_secret(&self, name: SecretName) -> Result<(), OperationError> {
         let store = self.store.as_ref();
         let put = |name: &str, value: &[u8; 32]| Write::PutSetting {
@@ -104,8 +104,8 @@ impl Service {
         Ok(store.commit(Group { writes }).await?)
     }
 
-    /// Forgets the pepper before the present one: keys that were not used since open nothing any
-    /// more, from the next start on.
+    /// Removes the previous pepper, from the next start on. Keys that were not used since the
+    /// rotation become invalid.
     pub(crate) async fn forget_pepper(&self) -> Result<(), OperationError> {
         if read(self.store.as_ref(), PEPPER_BEFORE).await?.is_none() {
             return Err(OperationError::Refused("there is no earlier pepper".to_owned()));

@@ -1,4 +1,4 @@
-//! A service as its operator sees it: everything an operation can reach.
+//! The operator's view of a service: the state that operations read and change.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,8 +22,8 @@ use crate::payments::PaymentDesk;
 use crate::refunds::RefundOrder;
 use crate::reply::{JobProgress, ModelLine, Reloaded, Reply, Status};
 
-/// Reads the catalogue's files again and puts the new catalogue in force. Answers with the number
-/// of models, or with what is wrong with the files; then the old catalogue stays.
+/// Reads the catalogue's files again and makes the new catalogue current. Returns the number of
+/// models; on an error the old catalogue stays.
 pub type Reload = Arc<dyn Fn() -> Result<usize, String> + Send + Sync>;
 
 pub struct Service {
@@ -31,28 +31,28 @@ pub struct Service {
     pub ledger: Arc<Ledger>,
     pub keys: Arc<KeyRing>,
     pub catalogue: Arc<CurrentCatalogue>,
-    /// The sets of rate limits that an account may be put under.
+    /// The rate-limit tiers that an account may have.
     pub tiers: Arc<Tiers>,
     pub reload: Reload,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
     pub started_at: Timestamp,
-    /// How callers on this machine reach the API; none while nothing listens.
+    /// The API's base URL on this machine; `None` while the service is stopped.
     pub api_url: Option<String>,
-    /// Where the files of a model that runs on this machine stand.
+    /// Returns the download state of a local model's files.
     pub weights: WeightsOf,
-    /// Set once payments are taken; empty while nothing runs.
+    /// Set once payments are accepted; empty while the service is stopped.
     pub payments: OnceLock<Arc<dyn PaymentDesk>>,
-    /// Set where jobs are worked on.
+    /// Set if this process runs jobs.
     pub progress_of: OnceLock<ProgressOf>,
-    /// Set where there are other nodes.
+    /// Set if there are other nodes.
     pub elsewhere: OnceLock<Arc<dyn Elsewhere>>,
 }
 
-/// `ready`, or how far its files are; none for a model that runs elsewhere.
+/// Returns `ready` or the progress of the download; `None` for a model that runs elsewhere.
 pub type WeightsOf = Arc<dyn Fn(&Model) -> Option<String> + Send + Sync>;
 
-/// How far a job has come; none for one that nobody works on here, or whose provider does not say.
+/// Returns a job's progress; `None` if this node does not process it or its provider reports none.
 pub type ProgressOf = Arc<dyn Fn(JobId) -> Option<JobProgress> + Send + Sync>;
 
 impl Service {
@@ -128,7 +128,7 @@ impl Service {
         }
     }
 
-    /// What is done to charges, payments and the whole of it.
+    /// Performs operations on charges, payments and the ledger as a whole.
     async fn perform_on_money(
         &self,
         by: &Actor,
@@ -185,7 +185,7 @@ impl Service {
 
     async fn reload_models(&self) -> Result<Reloaded, OperationError> {
         let reload = Arc::clone(&self.reload);
-        // Reading files can take a while on a slow disk; requests must not wait for it.
+        // Reading files can be slow on a slow disk; requests must not wait for it.
         let reloaded = tokio::task::spawn_blocking(move || reload()).await;
         let reloaded = reloaded.map_err(|error| OperationError::Failed(error.to_string()))?;
         let models = reloaded.map_err(OperationError::Refused)?;

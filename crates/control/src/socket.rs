@@ -1,4 +1,4 @@
-//! The Unix socket in the data directory: one JSON operation a line, one JSON answer a line.
+//! The Unix socket in the data directory: one JSON operation per line, one JSON reply per line.
 
 pub mod client;
 mod descent;
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use crate::operation::OperationError;
 use crate::reply::Reply;
 
-/// The longest operation: a character with its portrait, in base64.
+/// Maximum size of an operation: a character with its portrait, in base64.
 const OPERATION_BYTES_MAX: u64 = 24 * 1024 * 1024;
-/// The longest answer: a page of the journal, or the keys of every account.
+/// Maximum size of a reply: a page of the journal, or the keys of every account.
 const ANSWER_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Where the service of a data directory listens.
+/// The socket's path in a data directory.
 pub fn path(data_dir: &Path) -> PathBuf {
     data_dir.join("tollgate.sock")
 }
 
-/// What is sent back for an operation.
+/// The reply to an operation.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SocketReply {

@@ -1,4 +1,4 @@
-//! DIEM that wallets have staked: each stake gives its owner a daily allowance of as much.
+//! DIEM staked by wallets: each stake gives its owner a daily allowance of the same amount.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -13,32 +13,32 @@ use wallet::EvmAddress;
 use crate::operation::OperationError;
 use crate::service::Service;
 
-/// Less than this is staked by nobody who means to spend it: a tenth of a DIEM.
+/// Minimum stake that counts: 0.1 DIEM.
 const STAKE_MIN: Nano = Nano::from_nanos(100_000_000);
-/// Wallets are asked about in portions, so that their number does not matter.
+/// Wallets read per store query.
 const PORTION: usize = 500;
 
-/// What a wallet has staked, or why that is not known.
+/// The amount that a wallet has staked, or the error.
 pub type Staked<'a> = Pin<Box<dyn Future<Output = Result<Nano, String>> + Send + 'a>>;
 
-/// The source of what is staked: a contract, read through a node of its chain.
+/// Reads stakes from a contract, through a node of its chain.
 pub trait StakeReader: Send + Sync {
     fn staked(&self, wallet: EvmAddress) -> Staked<'_>;
 }
 
-/// What a round of reading came to.
+/// The result of reading all stakes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StakesRead {
-    /// Owners whose allowance is another from now on.
+    /// Owners whose allowance changed.
     pub changed: usize,
-    /// Owners of wallets that could not be read, or whose money was in use all the while. Their
-    /// allowances stay as they are.
+    /// Owners with a wallet that could not be read, or whose allowance could not be set. Their
+    /// allowances stay unchanged.
     pub unread: usize,
 }
 
 impl Service {
-    /// Reads the stakes of all wallets and sets the allowances of their owners accordingly. Owners
-    /// without a wallet keep what the operator gave them.
+    /// Reads the stakes of all wallets and sets the allowances of their owners. Owners without a
+    /// wallet keep the operator's allowance.
     pub async fn read_stakes(
         &self,
         reader: &dyn StakeReader,
@@ -52,7 +52,7 @@ impl Service {
             let allowance = if staked < STAKE_MIN { Nano::ZERO } else { staked };
             match self.give_daily(owner, allowance).await {
                 Ok(is_changed) => read.changed += usize::from(is_changed),
-                // One owner that cannot come here now does not hold up all others.
+                // An error for one owner must not stop the others.
                 Err(error) => {
                     let owner = owner.0;
                     tracing::warn!(%owner, "the stake of {owner} is not in force yet: {error}");
@@ -63,7 +63,7 @@ impl Service {
         Ok(read)
     }
 
-    /// Sets an owner's daily allowance; false if it was that before.
+    /// Sets an owner's daily allowance; returns false if it is unchanged.
     async fn give_daily(&self, owner: OwnerId, allowance: Nano) -> Result<bool, OperationError> {
         let kind = AllowanceKind::DiemDaily;
         if self.ledger.allocation_anywhere(owner, kind).await? == allowance {
@@ -74,7 +74,7 @@ impl Service {
         Ok(true)
     }
 
-    /// Wallets that spend a balance of their own, and those that are linked to an account.
+    /// Wallets by the owner whose balance they spend: their own or a linked account's.
     async fn wallets_by_owner(&self) -> Result<BTreeMap<OwnerId, Vec<String>>, OperationError> {
         let mut wallets: BTreeMap<OwnerId, Vec<String>> = BTreeMap::new();
         let mut after = String::new();
@@ -99,7 +99,7 @@ impl Service {
     }
 }
 
-/// The stakes of all wallets of an owner together; none if one of them cannot be read.
+/// The sum of the stakes of an owner's wallets; `None` if one of them cannot be read.
 async fn total(reader: &dyn StakeReader, wallets: &[String]) -> Option<Nano> {
     let mut sum = Nano::ZERO;
     for wallet in wallets {

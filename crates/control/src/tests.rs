@@ -1,4 +1,4 @@
-//! Operations on a real store, and the same over a real socket.
+//! Tests of operations on a real store, directly and over a real socket.
 
 mod founding;
 mod money;
@@ -26,7 +26,7 @@ use crate::reply::{AccountReport, Reply};
 use crate::secrets::peppers;
 use crate::service::Service;
 
-/// A service on a database of its own, at a time that stands still.
+/// A service with its own database and a fixed clock.
 struct Scene {
     service: Service,
     folder: TempDir,
@@ -92,7 +92,7 @@ async fn open(folder: &TempDir) -> Service {
     let store: Arc<dyn Store> = Arc::new(Sqlite::open(&Options::scratch(path)).unwrap());
     let now = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(now));
-    // Each start counts from elsewhere, as the operating system's randomness would.
+    // Each start counts from another number, as the operating system's randomness would.
     let count = AtomicU64::new(OPENED.fetch_add(1 << 32, Ordering::SeqCst));
     let entropy: Arc<dyn Entropy> = Arc::new(Counting { count });
     let peppers = peppers(store.as_ref(), entropy.as_ref()).await.unwrap();

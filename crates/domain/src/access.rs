@@ -1,4 +1,4 @@
-//! Who calls, and what that lets them do.
+//! API key kinds and the models that a key may use.
 
 /// The kinds of API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -7,11 +7,12 @@ pub enum KeyKind {
     Inference,
     /// May also manage keys and read the account's billing.
     Admin,
-    /// May also do what the operator does: credit accounts, make keys of others, rotate secrets.
+    /// May also act as the operator: credit accounts, create keys for other accounts, rotate
+    /// secrets.
     Operator,
 }
 
-/// Which models a key may use, by what becomes of the conversation.
+/// The models that a key may use, by their privacy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ModelPrivacy {
     #[default]

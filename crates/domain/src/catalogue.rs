@@ -1,7 +1,7 @@
-//! The models that can be asked for, what each is called, and what happens when one goes away.
+//! The model catalogue: models, their names, and their deprecation.
 //!
-//! A catalogue is built once from the operator's entries and never changes. A reload builds
-//! another one; requests under way keep the old one.
+//! A catalogue is built once from the operator's entries and never changes. A reload builds another
+//! one; requests in progress keep the old one.
 
 mod audio;
 mod build;
@@ -49,11 +49,11 @@ use names::Name;
 pub struct Catalogue {
     /// In the operator's order.
     models: Vec<Arc<Model>>,
-    /// Every name, folded, with what it stands for: at most one meaning per model type.
+    /// Every name in folded form (see `folded`), with at most one meaning per model type.
     names: HashMap<String, Vec<Name>>,
 }
 
-/// Which models a listing shows.
+/// The models that a listing shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
     Type(ModelType),
@@ -73,15 +73,15 @@ impl Selection {
 }
 
 impl Catalogue {
-    /// The models that exist now, in the operator's order.
+    /// The models that are not removed yet, in the operator's order.
     pub fn list(&self, selection: Selection, now: Timestamp) -> impl Iterator<Item = &Arc<Model>> {
         self.models.iter().filter(move |it| selection.includes(it) && !it.is_removed(now))
     }
 
-    /// Each trait with the id of the model that answers to it.
+    /// Maps each trait to the id of the model that has it.
     ///
-    /// Models of several types can have the same trait; among all types the text model shows,
-    /// because text is the type that callers mean when they name none.
+    /// Models of several types can have the same trait. In a listing of all types the text model
+    /// wins, because callers who name no type mean text.
     pub fn traits(&self, selection: Selection, now: Timestamp) -> BTreeMap<&str, &str> {
         let mut found = BTreeMap::new();
         let is_text = |model: &&Arc<Model>| model.model_type() == ModelType::Text;
@@ -96,7 +96,7 @@ impl Catalogue {
         found
     }
 
-    /// Each alias among the models of a type with the id of the model that answers to it.
+    /// Maps each alias of models of one type to the id of the model that answers.
     pub fn compatibility(&self, wanted: ModelType, now: Timestamp) -> BTreeMap<&str, &str> {
         let mut found = BTreeMap::new();
         for model in self.models.iter().filter(|it| it.model_type() == wanted) {

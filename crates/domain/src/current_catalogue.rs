@@ -1,10 +1,10 @@
-//! The catalogue in force, which a reload replaces whole.
+//! The current catalogue, which a reload replaces as a whole.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::catalogue::Catalogue;
 
-/// A request keeps the catalogue that it took until it ends, also over a reload.
+/// Holds the current catalogue. A request keeps the catalogue that it got, even across a reload.
 #[derive(Debug, Default)]
 pub struct CurrentCatalogue {
     current: RwLock<Arc<Catalogue>>,

@@ -1,15 +1,15 @@
-//! Randomness comes in as an argument, so that a test can repeat a run byte for byte.
+//! Randomness is passed as an argument, so that a test can repeat a run byte for byte.
 
 use moment::Timestamp;
 use uuid::Uuid;
 
-/// Where random bytes come from: the operating system in the service, a seed in tests.
+/// A source of random bytes: the operating system in the service, a seed in tests.
 pub trait Entropy: Send + Sync {
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// A UUIDv7. Rows are found and inserted in the order of their ids, and time-ordered ids keep
-/// the unique index of the journal cheap: random ones cost 40 % of the settles a second.
+/// A UUIDv7. Rows are read and inserted in the order of their ids, and time-ordered ids keep the
+/// unique index of the journal cheap: random ids cost 40 % of the settles per second.
 pub fn time_ordered_id(now: Timestamp, entropy: &dyn Entropy) -> Uuid {
     let mut random = [0; 10];
     entropy.fill(&mut random);

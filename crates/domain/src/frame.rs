@@ -1,19 +1,19 @@
-//! How large a picture becomes: from pixels, a ratio or a tier to a width and a height.
+//! Computes the width and height of an image from pixels, an aspect ratio or a resolution tier.
 
 use crate::catalogue::{Choices, ImageSpec};
 
-/// Of a model that is sized by pixels, where a caller names none.
+/// Default width and height of models that are sized by pixels.
 const SIDE_DEFAULT: u32 = 1024;
-/// Of any side that follows from a ratio.
+/// Minimum side that is computed from a ratio, in pixels.
 const SIDE_MIN: u32 = 64;
-/// So many pixels has the side of a square for each `K` of a tier.
+/// Side of a square image per `K` of a tier, in pixels.
 const TIER_SIDE: f64 = 1024.0;
-/// Models are trained on sides that are multiples of this.
+/// Divisor of the sides of edited images: models are trained on multiples of 16 pixels.
 const RATIO_DIVISOR: u32 = 16;
-/// A ratio beyond this is no picture any more.
+/// Maximum of each part of a ratio.
 const RATIO_PART_MAX: u32 = 100;
 
-/// What a caller said about the size.
+/// The size options of a request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wish<'a> {
     pub width: Option<u32>,
@@ -22,21 +22,21 @@ pub struct Wish<'a> {
     pub resolution: Option<&'a str>,
 }
 
-/// A size that the model can make.
+/// A size that the model can generate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Framed {
     pub width: u32,
     pub height: u32,
-    /// For models that are asked for one.
+    /// Set for models with aspect ratios.
     pub aspect_ratio: Option<String>,
     pub resolution: Option<String>,
 }
 
-/// A field, and what is wrong with it.
+/// A field name and the error in its value.
 pub type Finding = (&'static str, String);
 
-/// With `resolutions` a ratio and a tier count, with `aspect_ratios` alone a ratio, and without both
-/// a width and a height. What does not count is passed over.
+/// Models with `resolutions` use the ratio and the tier, models with only `aspect_ratios` use the
+/// ratio, and others use the width and height. Unused options are ignored.
 pub fn framed(spec: &ImageSpec, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> {
     if spec.is_sized_by_pixels() {
         let divisor = u32::try_from(spec.width_height_divisor).unwrap_or(1).max(1);
@@ -58,13 +58,13 @@ pub fn framed(spec: &ImageSpec, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> 
     }
 }
 
-/// The size of an edited picture: of the ratio that was asked for, or of the picture's own.
+/// The size of an edited image, from the requested ratio or else the original's.
 pub fn of_edit(original: (u32, u32), ratio: Option<&str>, resolution: Option<&str>) -> (u32, u32) {
     let ratio = ratio.and_then(parts).unwrap_or(original);
     sides(ratio, resolution, RATIO_DIVISOR)
 }
 
-/// The sides that a model can make.
+/// The sides that a model can generate, in pixels.
 #[derive(Debug, Clone, Copy)]
 struct PixelSteps {
     /// Not zero.
@@ -100,7 +100,7 @@ fn by_pixels(steps: PixelSteps, wish: Wish<'_>) -> Result<Framed, Vec<Finding>> 
     Err(faults)
 }
 
-/// One of the options, or the one that is taken where a caller names none.
+/// The requested option, or the default if the caller requests none.
 pub fn chosen(
     field: &'static str,
     asked: Option<&str>,
@@ -123,19 +123,19 @@ pub fn parts(ratio: &str) -> Option<(u32, u32)> {
     Some((part(width)?, part(height)?))
 }
 
-/// The `K` of a tier such as `2K`; one where a tier has another form of name.
+/// The number before `K` in a tier such as `2K`; 1 for other tier names.
 fn tier_factor(tier: Option<&str>) -> f64 {
     let number = tier.and_then(|it| it.strip_suffix(['K', 'k'])).and_then(|it| it.parse().ok());
     number.filter(|it: &f64| (0.1..=16.0).contains(it)).unwrap_or(1.0)
 }
 
-/// Sides of this ratio whose picture has about as many pixels as a square of the tier.
+/// Sides in this ratio whose area is about that of the tier's square.
 fn sides((width, height): (u32, u32), tier: Option<&str>, divisor: u32) -> (u32, u32) {
     let ratio = f64::from(width.max(1)) / f64::from(height.max(1));
     let square = TIER_SIDE * tier_factor(tier);
     let side = |exact: f64| {
         let steps = (exact / f64::from(divisor.max(1))).round().max(1.0);
-        // At most a few thousand pixels, so it fits.
+        // At most a few thousand pixels, so the cast is exact.
         (steps * f64::from(divisor.max(1))) as u32
     };
     let least = SIDE_MIN.next_multiple_of(divisor.max(1));

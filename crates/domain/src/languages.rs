@@ -1,6 +1,6 @@
-//! The codes of languages in ISO 639-1.
+//! ISO 639-1 language codes.
 
-/// In the order of the alphabet.
+/// Sorted, for binary search.
 const CODES: [&str; 183] = [
     "aa", "ab", "ae", "af", "ak", "am", "an", "ar", "as", "av", "ay", "az", "ba", "be", "bg", "bi",
     "bm", "bn", "bo", "br", "bs", "ca", "ce", "ch", "co", "cr", "cs", "cu", "cv", "cy", "da", "de",
@@ -16,7 +16,7 @@ const CODES: [&str; 183] = [
     "wo", "xh", "yi", "yo", "za", "zh", "zu",
 ];
 
-/// Whether this is the code of a language, in lower case.
+/// True if the text is a language code in lower case.
 pub fn is_language_code(code: &str) -> bool {
     CODES.binary_search(&code).is_ok()
 }

@@ -1,5 +1,4 @@
-//! How often a caller may call: tiers of limits, one-minute windows, and the block after too
-//! many failures.
+//! Rate limits: tiers, one-minute windows, and the block after too many failures.
 
 pub mod failures;
 pub mod shares;

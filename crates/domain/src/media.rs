@@ -1,8 +1,8 @@
-//! Pictures, recordings, videos and documents in a request: what may be passed on to an engine.
+//! Checks images, audio, videos and documents in a request before they reach an engine.
 //!
-//! Engines fetch the addresses they are given, from inside the operator's network. So an address
-//! may only name what anybody could reach, and what its name stands for must be public too. What is
-//! sent inline is read as far as the rules need.
+//! Engines fetch the URLs that they receive, from inside the operator's network. So a URL must be
+//! public, and so must the addresses that its name resolves to. Inline content is parsed only as
+//! far as the rules need.
 
 mod address;
 mod inline;
@@ -15,15 +15,15 @@ pub use inline::{BYTES_MAX, Inline, decode};
 
 use crate::web_address;
 
-/// What a caller may put where a picture, a video or a document is wanted.
+/// The forms of an image, video or document in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source<'a> {
-    /// A public address.
+    /// A public URL.
     Address,
     Inline(Inline<'a>),
 }
 
-/// Why something may not be passed on, as a sentence for the caller.
+/// The reason why an input is refused, as a sentence for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MediaFault(pub(crate) &'static str);
 
@@ -35,7 +35,7 @@ impl fmt::Display for MediaFault {
 
 impl std::error::Error for MediaFault {}
 
-/// A data URL in base64, or a public address.
+/// Parses a base64 data URL or a public URL.
 pub fn source(text: &str) -> Result<Source<'_>, MediaFault> {
     match inline::scheme_stripped(text) {
         Some(rest) => Inline::parse(rest).map(Source::Inline),
@@ -43,8 +43,8 @@ pub fn source(text: &str) -> Result<Source<'_>, MediaFault> {
     }
 }
 
-/// Writes a public address in the form in which it was judged. What may not be passed on, and what
-/// is sent inline, stays as it is.
+/// Replaces a public URL by the parsed form that was checked. Refused URLs and inline content stay
+/// unchanged.
 pub fn normalise(text: &mut String) {
     if inline::scheme_stripped(text).is_none()
         && let Ok(url) = address::check(text)
@@ -53,21 +53,21 @@ pub fn normalise(text: &mut String) {
     }
 }
 
-/// The host of a web address, in lower case: a name, or a number in its usual notation.
+/// The host of a URL, in lower case: a name or an IP address.
 pub fn host(text: &str) -> Option<String> {
-    // Data URLs may have megabytes, and have no host.
+    // Data URLs can be megabytes long and have no host.
     if inline::scheme_stripped(text).is_some() {
         return None;
     }
     address::host(text)
 }
 
-/// Whether a number stands for something that anybody could reach.
+/// True if the IP address is reachable from the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     web_address::is_public(address)
 }
 
-/// A picture: an address, or a PNG, JPEG, WebP, HEIF or AVIF of a size that models can see.
+/// Checks an image: a URL, or inline PNG, JPEG, WebP, HEIF or AVIF within the size limits.
 pub fn check_picture(text: &str) -> Result<(), MediaFault> {
     let Source::Inline(inline) = source(text)? else { return Ok(()) };
     if !inline.media_type.starts_with("image/") {
@@ -76,7 +76,7 @@ pub fn check_picture(text: &str) -> Result<(), MediaFault> {
     picture::check(&inline.bytes()?)
 }
 
-/// A video: an address, or an MP4, MPEG, MOV or WebM file.
+/// Checks a video: a URL, or an inline MP4, MPEG, MOV or WebM file.
 pub fn check_video(text: &str) -> Result<(), MediaFault> {
     let Source::Inline(inline) = source(text)? else { return Ok(()) };
     if !VIDEO_TYPES.contains(&inline.media_type.as_str()) {
@@ -87,7 +87,7 @@ pub fn check_video(text: &str) -> Result<(), MediaFault> {
     inline.bytes().map(drop)
 }
 
-/// The types of the files that hold videos, under each of their names.
+/// Media types of video files, with their synonyms.
 const VIDEO_TYPES: [&str; 6] =
     ["video/mp4", "video/mpeg", "video/mpg", "video/mov", "video/quicktime", "video/webm"];
 

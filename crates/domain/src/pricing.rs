@@ -1,4 +1,4 @@
-//! What a model costs: one shape of price per model type, every amount in USD and in DIEM.
+//! Model prices: one structure per model type, every amount in USD and in DIEM.
 
 mod pictures;
 mod queued;
@@ -10,7 +10,7 @@ pub use money::Rate;
 pub use queued::{QueuedLine, QueuedUnit};
 pub use tokens::{TokenClass, TokenCounts, TokenLine};
 
-/// Text and embedding models: by the token.
+/// Price of text and embedding models, per token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenPrice {
     pub base: TokenRates,
@@ -21,15 +21,15 @@ pub struct TokenPrice {
 pub struct TokenRates {
     pub input: Rate,
     pub output: Rate,
-    /// Input read from the prompt cache; as other input when absent.
+    /// Input read from the prompt cache. Default: the rate of other input.
     pub cache_input: Option<Rate>,
-    /// Input written to the prompt cache; as other input when absent.
+    /// Input written to the prompt cache. Default: the rate of other input.
     pub cache_write: Option<Rate>,
-    /// Input written to the prompt cache for an hour; as `cache_write` when absent.
+    /// Input written to the prompt cache for one hour. Default: `cache_write`.
     pub cache_write_1h: Option<Rate>,
 }
 
-/// Other rates for requests with a long context.
+/// Rates for requests with a long context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtendedPrice {
     pub above_context_tokens: u64,
@@ -37,7 +37,7 @@ pub struct ExtendedPrice {
 }
 
 impl TokenPrice {
-    /// The rates of a whole request: past the threshold the extended ones count for all of it.
+    /// The rates of a request. Above the threshold, the extended rates apply to all its tokens.
     pub fn rates(&self, context_tokens: u64) -> &TokenRates {
         match &self.extended {
             Some(extended) if extended.above_context_tokens < context_tokens => &extended.rates,
@@ -45,7 +45,8 @@ impl TokenPrice {
         }
     }
 
-    /// The price for requests that ask for no cache of an hour, whose hold need not cover one.
+    /// The price without the one-hour cache, so that holds of requests that do not use it are
+    /// lower.
     pub fn without_hour_cache(self) -> TokenPrice {
         let without = |rates: TokenRates| TokenRates { cache_write_1h: None, ..rates };
         let extended = self.extended.map(|it| ExtendedPrice { rates: without(it.rates), ..it });
@@ -53,11 +54,11 @@ impl TokenPrice {
     }
 }
 
-/// Image and upscale models: by the image.
+/// Price of image and upscale models, per image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImagePrice {
     pub generation: ImageRates,
-    /// Rates by resolution and quality, which win over `generation` where they exist.
+    /// Rates by resolution and quality, which override `generation`.
     pub quality: BTreeMap<String, QualityRates>,
     pub upscale: UpscaleRates,
 }
@@ -75,35 +76,35 @@ pub struct QualityRates {
     pub high: Rate,
 }
 
-/// Enlarging one image.
+/// Price of upscaling one image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpscaleRates {
-    /// Up to twice the width and height.
+    /// Factors up to 2.
     pub double: Rate,
-    /// Beyond that.
+    /// Larger factors.
     pub quadruple: Rate,
 }
 
-/// Inpaint models: by the edit.
+/// Price of inpaint models, per edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InpaintPrice {
     pub edit: Rate,
-    /// Rates by resolution, which win over `edit` where they exist.
+    /// Rates by resolution, which override `edit`.
     pub resolutions: BTreeMap<String, Rate>,
-    /// Rates by resolution and quality, which win over both.
+    /// Rates by resolution and quality, which override both.
     pub quality: BTreeMap<String, QualityRates>,
     pub input_images: Option<InputImagesPrice>,
 }
 
-/// What input images cost on top of the edit.
+/// Price of input images in addition to the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputImagesPrice {
-    /// How many are part of the edit's own price.
+    /// Input images included in the edit's price.
     pub included: u64,
     pub additional: Rate,
 }
 
-/// Music models: in one of four ways.
+/// Price of music models, in one of four ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MusicPrice {
     PerGeneration(Rate),
@@ -113,7 +114,7 @@ pub enum MusicPrice {
     PerThousandCharacters(Rate),
 }
 
-/// One price for every length within it, both ends included.
+/// A price for lengths in this range, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DurationBand {
     pub min_s: u64,
@@ -121,13 +122,13 @@ pub struct DurationBand {
     pub rate: Rate,
 }
 
-/// Video models: a part for each video and a part for each second of it.
+/// Price of video models: an amount per video and an amount per second.
 ///
-/// Callers never see this table; they ask for a quote.
+/// Callers never see this table; they request a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VideoPrice {
     pub per_generation: Option<Rate>,
-    /// For resolutions that have no rates of their own.
+    /// For resolutions without rates of their own.
     pub per_second: Option<VideoRates>,
     pub resolutions: BTreeMap<String, VideoRates>,
 }
@@ -139,7 +140,7 @@ pub struct VideoRates {
 }
 
 impl VideoPrice {
-    /// What a second costs at this resolution; nothing where only the whole video has a price.
+    /// The rates per second at this resolution; `None` if only the whole video has a price.
     pub fn rates(&self, resolution: Option<&str>) -> Option<VideoRates> {
         let own = resolution.and_then(|it| self.resolutions.get(it)).copied();
         own.or(self.per_second)

@@ -1,9 +1,9 @@
-//! API key secrets: how they are made, recognised and looked up without being kept.
+//! API key secrets: generation, validation and lookup by digest.
 //!
 //! A secret is `SERVICE_<KIND>_KEY_` followed by 43 random characters and a checksum of 6. The
-//! checksum tells a mistyped key from an unknown one without a database read. What is stored is
-//! HMAC-SHA256 under the installation's pepper: the database reveals no key, and looking up
-//! a digest takes the same time whatever was sent.
+//! checksum distinguishes a mistyped key from an unknown one without a database read. The database
+//! stores HMAC-SHA256 of the secret under the installation's pepper: it reveals no key, and looking
+//! up a digest takes the same time for every input.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -15,13 +15,13 @@ const RANDOM_CHARACTERS: usize = 43;
 const CHECKSUM_CHARACTERS: usize = 6;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The longest credential that is looked at; anything longer is no key of ours.
+/// Maximum length of a credential; longer ones are not keys of this service.
 pub const SECRET_BYTES_MAX: usize = 512;
 
-/// The installation's own key for digesting secrets.
+/// The installation's HMAC key for secret digests.
 #[derive(Clone)]
 pub struct Pepper {
-    /// Ready to digest with: making it so is half of the work.
+    /// HMAC with the key already set up, which is half of the work of a digest.
     keyed: Hmac<Sha256>,
 }
 
@@ -32,18 +32,18 @@ impl Pepper {
     }
 }
 
-/// What is stored and looked up in place of a secret.
+/// The digest that is stored and looked up instead of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SecretDigest(pub [u8; 32]);
 
-/// What the text of a credential alone says about it.
+/// The form of a credential, checked without a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recognised {
-    /// It has our form and its checksum is right.
+    /// It has our form and its checksum is correct.
     WellFormed,
-    /// It starts like one of ours, but characters are missing or wrong.
+    /// It starts like our keys, but characters are missing or wrong.
     Mistyped,
-    /// It has some other form: perhaps a key that the operator chose.
+    /// It has another form, such as a key that the operator chose.
     Foreign,
 }
 
@@ -53,13 +53,14 @@ pub fn mint(kind: KeyKind, entropy: &dyn Entropy) -> String {
     secret + &sum
 }
 
-/// Letters and digits, each equally likely.
+/// Random letters and digits, uniformly distributed.
 pub fn random_text(characters: usize, entropy: &dyn Entropy) -> String {
     let mut text = String::with_capacity(characters);
     let mut pool = [0u8; 64];
     while text.len() < characters {
         entropy.fill(&mut pool);
-        // 248 is the largest multiple of 62 in a byte: beyond it characters would not be equally likely.
+        // 248 is the largest multiple of 62 up to 256: larger bytes would make some characters more
+        // likely.
         for byte in pool.iter().filter(|byte| **byte < 248).take(characters - text.len()) {
             text.push(char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()]));
         }
@@ -80,7 +81,7 @@ pub fn recognise(text: &str) -> Recognised {
     if checksum(signed) == sum { Recognised::WellFormed } else { Recognised::Mistyped }
 }
 
-/// The pepper in use, and the one before it while keys are known under that.
+/// The current pepper, and the previous one while keys are still stored under it.
 #[derive(Clone)]
 pub struct Peppers {
     pub current: Pepper,
@@ -93,7 +94,7 @@ pub fn digest(pepper: &Pepper, secret: &str) -> SecretDigest {
     SecretDigest(mac.finalize().into_bytes().into())
 }
 
-/// The end of a secret, by which its owner knows it again.
+/// The last six characters of a secret, by which its owner recognizes it.
 pub fn last6(secret: &str) -> String {
     let characters: Vec<char> = secret.chars().collect();
     characters[characters.len().saturating_sub(6)..].iter().collect()

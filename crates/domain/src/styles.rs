@@ -1,13 +1,13 @@
-//! Styles that a caller may name instead of describing them.
+//! Named image styles that a caller may use instead of a description.
 
-/// A style: its name, and the words that are added to the prompt.
+/// A style: its name, and the words that are appended to the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     pub name: &'static str,
     words: &'static str,
 }
 
-/// The style of this name, however it is capitalised.
+/// The style with this name, ignoring case.
 pub fn named(name: &str) -> Option<&'static Style> {
     ALL.iter().find(|style| style.name.eq_ignore_ascii_case(name.trim()))
 }
@@ -17,7 +17,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Style {
-    /// The prompt with the style's words behind it.
+    /// The prompt with the style's words appended.
     pub fn applied(&self, prompt: &str) -> String {
         let prompt = prompt.trim_end().trim_end_matches(['.', ',']);
         format!("{prompt}, {}", self.words)

@@ -1,8 +1,8 @@
 //! Handles of cloned voices.
 //!
-//! A handle carries what the provider calls the voice and when it expires, under a seal that also
-//! covers whose it is and which model speaks with it. So nothing needs to be stored, and a handle is
-//! worth nothing to another account, to another model, or after its time.
+//! A handle contains the provider's name for the voice and its expiry, with a MAC that also covers
+//! the owner and the model. So nothing needs to be stored, and a handle is useless to another
+//! account, with another model, or after its expiry.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -10,22 +10,22 @@ use moment::Timestamp;
 use uuid::Uuid;
 
 pub const PREFIX: &str = "vv_";
-/// As much as fits, with the rest, into the 256 characters of a voice's name.
+/// Maximum that fits, with the rest of the handle, into the 256 characters of a voice name.
 pub const NAME_BYTES_MAX: usize = 160;
 const EXPIRY_BYTES: usize = 8;
 const SEAL_BYTES: usize = 16;
 
-/// Whose voice it is, and which model speaks with it.
+/// The owner and the model of a voice, which the MAC covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Tie<'a> {
     pub owner: Uuid,
     pub model: &'a str,
 }
 
-/// Makes a digest that nobody else can make.
+/// Computes a MAC under a secret of this service.
 pub type Seal<'a> = &'a dyn Fn(&str) -> [u8; 32];
 
-/// None if the provider's name is too long to be carried.
+/// Returns a handle; `None` if the provider's name is empty or too long.
 pub fn handle(tie: Tie<'_>, name: &str, expires: Timestamp, seal: Seal<'_>) -> Option<String> {
     if name.is_empty() || NAME_BYTES_MAX < name.len() {
         return None;
@@ -36,7 +36,8 @@ pub fn handle(tie: Tie<'_>, name: &str, expires: Timestamp, seal: Seal<'_>) -> O
     Some(format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// What the provider calls the voice; none if the handle is not this caller's, or has expired.
+/// The provider's name for the voice; `None` if the handle belongs to another owner or model, or
+/// has expired.
 pub fn name_of(tie: Tie<'_>, handle: &str, now: Timestamp, seal: Seal<'_>) -> Option<String> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(handle.strip_prefix(PREFIX)?).ok()?;
     let (expiry, rest) = bytes.split_at_checked(EXPIRY_BYTES)?;
@@ -44,7 +45,7 @@ pub fn name_of(tie: Tie<'_>, handle: &str, now: Timestamp, seal: Seal<'_>) -> Op
     let expires = i64::from_be_bytes(expiry.try_into().ok()?);
     let name = std::str::from_utf8(name).ok()?;
     let made = seal(&sealed_text(tie, name, expires));
-    // Compared without telling where the first difference is.
+    // Compared in constant time.
     let is_ours = made.iter().zip(told).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0;
     let is_valid = is_ours && now.ms() < expires && !name.is_empty();
     is_valid.then(|| name.to_owned())

@@ -1,18 +1,18 @@
-//! Addresses of the web that a caller names and somebody here follows: parsed once, judged once.
+//! URLs from callers that this service or an engine fetches: parsed once and checked once.
 //!
-//! One list says which numbers are public. Engines that fetch for callers are held to it, and so is
-//! whatever we fetch ourselves.
+//! A single list defines which IP addresses are public. It applies to engines that fetch for
+//! callers and to everything we fetch ourselves.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// Longer than any address that works everywhere.
+/// Maximum length of a URL; longer ones do not work everywhere.
 pub const ADDRESS_BYTES_MAX: usize = 8192;
-/// Where the web is served. Other ports are other services.
+/// Ports of web servers. Other ports are other services.
 const PORTS: [u16; 2] = [80, 443];
-/// Names that only mean something inside a network, by their last labels.
+/// Suffixes of host names that are only valid inside a network.
 const PRIVATE_SUFFIXES: [&str; 12] = [
     "localhost",
     "local",
@@ -28,20 +28,21 @@ const PRIVATE_SUFFIXES: [&str; 12] = [
     "invalid",
 ];
 
-/// How far an address may lead.
+/// The addresses that a URL may lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// To what anybody could reach, where the web is served.
+    /// Public addresses, on web ports.
     Public,
-    /// Anywhere, on any port. Only for tests.
+    /// Any address and port. Only for tests.
     Anywhere,
 }
 
-/// An http or https address without credentials, in the one form in which it is judged and followed.
+/// An http or https URL without credentials, in the normalized form in which it is checked and
+/// fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WebAddress(Url);
 
-/// Why an address is not followed, as a sentence for the caller.
+/// The reason why a URL is refused, as a sentence for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressFault {
     #[error("Its URL must have at most 8192 characters.")]
@@ -63,14 +64,14 @@ impl WebAddress {
         if ADDRESS_BYTES_MAX < text.len() {
             return Err(AddressFault::TooLong);
         }
-        // Parsers drop or turn some of these, each in its own way.
+        // Parsers drop or convert some of these, each differently.
         if text.chars().any(|it| it == '\\' || it.is_control() || it.is_whitespace()) {
             return Err(AddressFault::Signs);
         }
         WebAddress::judge(Url::parse(text).map_err(|_| AddressFault::NotWeb)?, reach)
     }
 
-    /// Where a redirect or a link of this page leads.
+    /// Resolves a redirect or a link of this page.
     pub fn join(&self, link: &str, reach: Reach) -> Result<WebAddress, AddressFault> {
         if ADDRESS_BYTES_MAX < link.len() {
             return Err(AddressFault::TooLong);
@@ -114,7 +115,7 @@ impl WebAddress {
         self.0.scheme() == "https"
     }
 
-    /// The number, where the address names one instead of a host.
+    /// The IP address, if the host is one.
     pub fn number(&self) -> Option<IpAddr> {
         match self.0.host()? {
             Host::Ipv4(address) => Some(address.into()),
@@ -123,7 +124,7 @@ impl WebAddress {
         }
     }
 
-    /// The host in lower case, without the dot that may end it.
+    /// The host in lower case, without a trailing dot.
     pub fn host(&self) -> &str {
         let host = self.0.host_str().unwrap_or_default();
         host.strip_suffix('.').unwrap_or(host)
@@ -133,7 +134,7 @@ impl WebAddress {
         self.0.port_or_known_default().unwrap_or(443)
     }
 
-    /// What follows the host: the path and the query.
+    /// The path and the query.
     pub fn path_and_query(&self) -> &str {
         &self.0[url::Position::BeforePath..url::Position::AfterQuery]
     }
@@ -145,7 +146,7 @@ impl fmt::Display for WebAddress {
     }
 }
 
-/// Whether a number stands for something that anybody could reach.
+/// True if the IP address is reachable from the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -153,7 +154,7 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// A name without a dot is looked up in the network's own domain first.
+/// False for names without a dot, too: resolvers try the network's own domain first.
 fn is_public_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let is_private = |suffix: &&str| {
@@ -162,18 +163,18 @@ fn is_public_name(name: &str) -> bool {
     name.contains('.') && !PRIVATE_SUFFIXES.iter().any(is_private)
 }
 
-/// The blocks that are not for the public network, from IANA's registry of special addresses.
+/// False for the blocks in IANA's registry of special-purpose addresses.
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, d] = address.octets();
     match (a, b, c) {
         // This network, loopback, and everything from multicast on.
         (0 | 127 | 224.., _, _) => false,
         (10, _, _) | (172, 16..=31, _) | (192, 168, _) => false,
-        // Shared between providers, and link-local, where clouds serve their metadata.
+        // Carrier-grade NAT, and link-local, where clouds serve their metadata.
         (100, 64..=127, _) | (169, 254, _) => false,
-        // A cloud's own services for its machines, in a public block.
+        // Azure's service address for its machines, in a public block.
         (168, 63, 129) if d == 16 => false,
-        // Protocols, the old relay, documentation and benchmarks.
+        // Protocol assignments, the 6to4 relay, documentation and benchmarks.
         (192, 0, 0 | 2) | (192, 88, 99) | (198, 18 | 19, _) | (198, 51, 100) | (203, 0, 113) => {
             false
         }
@@ -181,8 +182,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     }
 }
 
-/// Only one block is routed; in it are documentation, and two that wrap an IPv4 address. A third,
-/// beside it, stands for IPv4 addresses in networks that have none themselves.
+/// Only one block is routed. It contains documentation addresses and two ranges that embed an IPv4
+/// address. A third such range, outside it, is NAT64.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
     if let [0x64, 0xff9b, 0, 0, 0, 0, high, low] = address.segments() {
@@ -198,7 +199,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    //! How an address is written is checked by the tests of `media`; here is what following adds.
+    //! The tests of `media` check the notation of URLs; these tests cover the rules for fetching.
 
     use super::*;
 

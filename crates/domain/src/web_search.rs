@@ -1,15 +1,15 @@
-//! What of a message sends us to the web: addresses in it, and whether it asks for something new.
+//! Decides from a chat message whether to search the web, and extracts its URLs.
 
-/// Of one message.
+/// Maximum URLs taken from one message.
 pub const ADDRESSES_MAX: usize = 5;
-/// What search services take.
+/// Maximum query length of search services.
 pub const QUERY_CHARS_MAX: usize = 400;
-/// Shorter ones are greetings.
+/// Shorter messages are greetings.
 const WORDS_MIN: usize = 3;
-/// Longer ones are texts to work on, and bring what they are about.
+/// Longer messages are texts to work on, which contain their own context.
 const WORDS_MAX: usize = 120;
 
-/// Words that only make sense with the present in mind.
+/// Words that refer to the present.
 const NOW: [&str; 22] = [
     "today",
     "tonight",
@@ -49,7 +49,7 @@ const PHRASES: [&str; 13] = [
     "on the internet",
     "find out",
 ];
-/// What is asked of the texts that are there already.
+/// Verbs for work on text that the caller supplied.
 const AT_HAND: [&str; 9] = [
     "translate",
     "rewrite",
@@ -62,14 +62,14 @@ const AT_HAND: [&str; 9] = [
     "fix this",
 ];
 
-/// Whether to search, and why, in a word or two for whoever wonders.
+/// The decision, and its reason in a word or two for diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     pub searches: bool,
     pub reason: &'static str,
 }
 
-/// Decides by the words of the message alone; `year` is the present one.
+/// Decides by the words of the message alone; `year` is the current year.
 pub fn decide(message: &str, year: i32) -> Decision {
     let lower = message.to_lowercase();
     let words: Vec<&str> = lower
@@ -101,14 +101,14 @@ pub fn decide(message: &str, year: i32) -> Decision {
     no("nothing in it is about the present")
 }
 
-/// The addresses in a message, each once, in its order.
+/// The URLs in a message, without duplicates, in order.
 pub fn addresses(message: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for piece in message.split(|letter: char| letter.is_whitespace() || "<>\"`|".contains(letter)) {
         let Some(at) = piece.find("http://").or(piece.find("https://")) else { continue };
         let mut address =
             piece[at..].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ']', '}', '*']);
-        // A bracket that was opened outside of it ends it.
+        // A closing bracket that was opened before the URL is not part of it.
         if !address.contains('(') {
             address = address.trim_end_matches([')', '.', ',']);
         }
@@ -120,7 +120,7 @@ pub fn addresses(message: &str) -> Vec<&str> {
     found
 }
 
-/// A message as a query.
+/// The message as a search query.
 pub fn query(message: &str) -> String {
     let words: Vec<&str> = message.split_whitespace().collect();
     words.join(" ").chars().take(QUERY_CHARS_MAX).collect()

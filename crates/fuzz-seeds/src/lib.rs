@@ -1,5 +1,5 @@
-//! The committed seeds of the fuzz targets, for tests that run without a fuzzer: every seed as it
-//! is, and bytes near it.
+//! The committed seeds of the fuzz targets, for tests without a fuzzer: every seed as it is, and
+//! mutations of it.
 
 #![expect(
     clippy::expect_used,
@@ -27,8 +27,8 @@ fn all(target: &str) -> Vec<(String, Vec<u8>)> {
     seeds
 }
 
-/// Tries the property with every seed. It tells whether it could read the seed: `readable` is how
-/// many of them it can, so that seeds which are all refused do not pass for a test.
+/// Runs the property on every seed. The property returns true if it could parse the seed;
+/// `readable` is the expected number of such seeds, so that a set of refused seeds does not pass.
 #[track_caller]
 pub fn replay(target: &str, property: fn(&[u8]) -> bool, readable: usize) {
     let mut count = 0;
@@ -40,7 +40,7 @@ pub fn replay(target: &str, property: fn(&[u8]) -> bool, readable: usize) {
     assert_eq!(count, readable, "seeds that can be read");
 }
 
-/// Some seed of the target with a few of its bytes changed.
+/// A seed of the target with a few bytes changed.
 pub fn changed(target: &str) -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<Index>(), any::<u8>()), 1..8);
     (any_of(target), changes).prop_map(|(mut bytes, changes)| {
@@ -52,7 +52,7 @@ pub fn changed(target: &str) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Some seed of the target with a text that matches the expression put in, never before its first
+/// A seed of the target with an inserted text that matches the expression, never before the first
 /// byte.
 pub fn with_piece(target: &str, expression: &'static str) -> impl Strategy<Value = Vec<u8>> {
     (any_of(target), any::<Index>(), expression).prop_map(|(mut bytes, position, piece)| {

@@ -1,4 +1,4 @@
-//! What a job costs, written down when it is queued: a later change of prices changes nothing.
+//! Stores a job's price when it is queued, so that later price changes do not affect it.
 
 use ledger::{Charge, ChargeLine};
 use money::{Per, Price, Rate};
@@ -19,7 +19,7 @@ pub(crate) fn write(charge: &Charge) -> String {
     serde_json::to_string(&lines).unwrap_or_default()
 }
 
-/// None if this release cannot read it.
+/// Parses a stored bill; `None` if this release cannot read it.
 pub(crate) fn read(written: &str, model: &str, request_id: &str) -> Option<Charge> {
     let lines: Vec<Line> = serde_json::from_str(written).ok()?;
     let lines: Option<Vec<ChargeLine>> = lines.into_iter().map(charge_line).collect();

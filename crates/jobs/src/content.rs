@@ -1,8 +1,8 @@
-//! The type of a file by its first bytes; what a provider calls it is ignored.
+//! Detects the type of a file by its first bytes, ignoring the type that the provider sent.
 
 use store::job::JobKind;
 
-/// The media type of what a job of this kind may make; none for anything else.
+/// The media type if a job of this kind may produce it; `None` otherwise.
 pub(crate) fn content_type(kind: JobKind, head: &[u8]) -> Option<&'static str> {
     match kind {
         JobKind::Music => sound(head),
@@ -10,7 +10,7 @@ pub(crate) fn content_type(kind: JobKind, head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The usual ending of a file of this type.
+/// The usual file extension of a media type.
 pub(crate) fn extension(content_type: &str) -> &'static str {
     match content_type {
         "audio/mpeg" => "mp3",
@@ -34,14 +34,14 @@ fn sound(head: &[u8]) -> Option<&'static str> {
         [b'f', b'L', b'a', b'C', ..] => Some("audio/flac"),
         [b'O', b'g', b'g', b'S', ..] => Some("audio/ogg"),
         [b'I', b'D', b'3', ..] => Some("audio/mpeg"),
-        // Eleven bits of ones, then a layer that is there; ADTS says none.
+        // MPEG sync: eleven one bits, then a non-zero layer; ADTS has layer 0.
         [0xff, second, ..] if second & 0xe0 == 0xe0 && second & 0x06 != 0 => Some("audio/mpeg"),
         [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some("audio/mp4"),
         _ => None,
     }
 }
 
-/// Some engines make moving pictures rather than videos.
+/// Includes animated images, which some engines produce instead of videos.
 fn video(head: &[u8]) -> Option<&'static str> {
     match head {
         [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', b' ', b' ', ..] => Some("video/quicktime"),

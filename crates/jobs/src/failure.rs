@@ -1,4 +1,4 @@
-//! Why a job ended without a result. Stored when the job ends, and always shown the same way.
+//! The reason why a job ended without a result. Stored when the job ends.
 
 use engine::ContentRefusal;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobFailure {
     pub reason: FailureReason,
-    /// For the caller to see.
+    /// The message for the caller.
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_prompt: Option<String>,
@@ -17,19 +17,19 @@ pub struct JobFailure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureReason {
-    /// Against the policy of the provider.
+    /// Against the provider's content policy.
     Policy,
-    /// The provider says that the request is at fault.
+    /// The provider refused the request as invalid.
     Rejected,
-    /// The provider failed, or could not be reached, as often as it was tried.
+    /// The provider failed or was unreachable in every attempt.
     Provider,
-    /// The service was cut off while it handed the work in, and cannot know what came of that.
+    /// The service stopped while it submitted the job, and cannot know the outcome.
     Interrupted,
-    /// Its provider said nothing for too long.
+    /// The provider did not respond for too long.
     Overdue,
-    /// By the operator.
+    /// Cancelled by the operator.
     Cancelled,
-    /// Nothing here can run it any more.
+    /// No engine for this job exists any more.
     Unsupported,
 }
 
@@ -69,7 +69,7 @@ impl JobFailure {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// As it was written; something general where that cannot be read.
+    /// Parses a stored failure; a general one if that fails.
     pub fn read(written: &str) -> JobFailure {
         let read = serde_json::from_str(written);
         read.unwrap_or_else(|_| JobFailure::new(FailureReason::Provider, "The generation failed."))

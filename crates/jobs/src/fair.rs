@@ -1,25 +1,25 @@
-//! Whose job is next: owners take turns, and none has more under way than its share.
+//! Chooses the next job: owners take turns, and each has a limit of running jobs.
 
 use std::collections::HashMap;
 
 use credits::OwnerId;
 use store::job::QueuedJob;
 
-/// Who has how much under way, and whose turn was when.
+/// Running jobs per owner, and the order of their turns.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     under_way: HashMap<OwnerId, usize>,
-    /// A number that grows with each turn.
+    /// Number of the owner's last turn; later turns have larger numbers.
     last_turn: HashMap<OwnerId, u64>,
     turns: u64,
 }
 
-/// Turns of owners that have nothing under way are forgotten beyond this.
+/// Above this number, owners without running jobs are removed.
 const REMEMBERED_MAX: usize = 10_000;
 
 impl Turns {
-    /// Orders the oldest job of each owner: who has the least under way first, then who waited the
-    /// longest for a turn, then whose job is older. Owners at their bound are left out.
+    /// Orders the oldest job of each owner: fewest running jobs first, then longest since the last
+    /// turn, then oldest job. Owners at their limit are left out.
     pub(crate) fn order(&self, due: Vec<QueuedJob>, per_owner_max: usize) -> Vec<QueuedJob> {
         let mut due = due;
         due.retain(|job| self.under_way(job.owner) < per_owner_max);

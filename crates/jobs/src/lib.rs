@@ -1,14 +1,13 @@
-//! Queued music and videos: durable jobs, the workers that run them, and what they make.
+//! Queued music and videos: durable jobs, the workers that run them, and their results.
 //!
 //! A job is written together with the hold that pays for it, and ends in the transaction that
-//! charges for it or gives the money back. In between a worker holds a lease on it, and every step
-//! that the worker writes names the fence of its lease: a worker that was given up for dead changes
-//! nothing any more.
+//! charges for it or refunds it. In between a worker holds a lease on it, and every write of the
+//! worker names the fence of its lease, so that a worker that lost its lease can change nothing.
 //!
-//! Where to look:
-//! - `rules`, `fair`, `timing`, `content`: what is decided, as functions of values.
-//! - `queue`: adding jobs and asking about them. `worker` takes them up, `run` carries one out.
-//! - `results`: what was made: read, deleted, swept. `link`: links to it that need no credential.
+//! Modules:
+//! - `rules`, `fair`, `timing`, `content`: decisions as functions of values.
+//! - `queue`: adds and queries jobs. `worker` claims them, `run` processes one.
+//! - `results`: reads, deletes and sweeps results. `link`: signed links to results.
 
 mod bill;
 mod content;

@@ -1,4 +1,4 @@
-//! Links to what a job made, which open without a credential: signed, and good for a day.
+//! Signed links to a job's result, which need no credential and are valid for a day.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 pub const LINK_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The secret under which links are signed. It must be used for nothing else.
+/// The signing key of links. It must be used for nothing else.
 #[derive(Clone)]
 pub struct LinkSecret(pub [u8; 32]);
 
@@ -23,7 +23,7 @@ pub enum LinkFault {
 }
 
 impl LinkSecret {
-    /// The path and the query of a link, beneath the API's base.
+    /// The path and query of a link, relative to the API's base URL.
     pub fn link(&self, job: JobId, now: Timestamp) -> String {
         let expires_s = now.plus(LINK_LIFETIME).seconds();
         let signature = self.mac(job, expires_s).finalize().into_bytes();
@@ -31,7 +31,7 @@ impl LinkSecret {
         format!("/media/{}?expires={expires_s}&signature={signature}", job.0)
     }
 
-    /// The job that a link leads to.
+    /// The job of a valid link.
     pub fn open(
         &self,
         job: Uuid,

@@ -1,4 +1,4 @@
-//! Adding jobs, and asking about them.
+//! Adds jobs and answers queries about them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,10 @@ use crate::fair::Turns;
 use crate::link::LinkSecret;
 use crate::timing::p80;
 
-/// The engine that runs a model now, by the model's id.
+/// Returns the engine that currently runs a model, by the model's id.
 pub type EngineOf = Arc<dyn Fn(&str) -> Option<Arc<dyn MediaEngine>> + Send + Sync>;
 
-/// What the queue works with.
+/// Dependencies of the queue.
 pub struct Parts {
     pub store: Arc<dyn Store>,
     pub ledger: Arc<Ledger>,
@@ -35,25 +35,25 @@ pub struct Parts {
     pub links: LinkSecret,
 }
 
-/// What the operator decided about the queue.
+/// The operator's settings for the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Jobs under way at a time.
+    /// Maximum running jobs.
     pub workers: usize,
-    /// Jobs of one owner under way at a time.
+    /// Maximum running jobs per owner.
     pub running_per_owner_max: usize,
-    /// Jobs of one owner that have not ended.
+    /// Maximum unfinished jobs per owner.
     pub open_per_owner_max: usize,
-    /// How long a result waits for its owner.
+    /// Time until a result is deleted.
     pub retention: Duration,
-    /// What callers are told of a model whose jobs are too few to measure.
+    /// Expected duration shown to callers while a model has too few finished jobs to measure.
     pub music_time: Duration,
     pub video_time: Duration,
-    /// The shortest pause between two questions to a provider.
+    /// Shortest interval between two status requests to a provider.
     pub look_every: Duration,
-    /// How long a worker may be silent before its job is given to another.
+    /// Lease duration: a worker silent for longer loses its job to another.
     pub lease: Duration,
-    /// Owners that are looked at in one go.
+    /// Owners read per store query.
     pub owners_at_once: usize,
 }
 
@@ -73,7 +73,8 @@ impl Default for Settings {
     }
 }
 
-/// The queue. Rows are the truth; what is in memory is who works on what here.
+/// The queue. The rows in the store are authoritative; memory holds only the jobs that this process
+/// runs.
 pub struct Jobs {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
@@ -81,31 +82,31 @@ pub struct Jobs {
     pub(crate) added: Notify,
 }
 
-/// What this process works on.
+/// The jobs that this process runs.
 #[derive(Debug, Default)]
 pub(crate) struct Here {
     pub(crate) under_way: HashSet<JobId>,
-    /// What providers last said of the jobs under way.
+    /// The last progress that providers reported for running jobs.
     pub(crate) advances: HashMap<JobId, Advance>,
     pub(crate) turns: Turns,
 }
 
-/// A job that somebody wants to pay for.
+/// A job to be paid and queued.
 pub struct NewJob {
     pub payer: Payer,
     pub kind: JobKind,
     pub model: String,
     pub request: MediaRequest,
-    /// What it costs when it succeeds.
+    /// The charge if the job succeeds.
     pub charge: Charge,
     pub request_id: String,
-    /// Another model, for a caller whose prompt this one's provider refuses.
+    /// Another model, suggested if this model's provider refuses the prompt.
     pub alternative: Option<String>,
-    /// Its caller fetches the result from a link.
+    /// Set if the caller downloads the result from a link.
     pub has_link: bool,
 }
 
-/// Why a job was not queued. Nothing of it is there.
+/// The reason why a job was not queued. Nothing was written.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NotQueued {
     #[error("the owner has {most} jobs that have not ended")]
@@ -121,7 +122,7 @@ impl Jobs {
         Jobs { parts, settings, here: Mutex::default(), added: Notify::new() }
     }
 
-    /// Holds what the job costs and queues it, in one transaction with what `also` adds.
+    /// Holds the job's cost and queues it, in one transaction with the writes of `also`.
     pub async fn add(
         &self,
         new: NewJob,
@@ -159,7 +160,7 @@ impl Jobs {
         self.parts.store.job(id).await
     }
 
-    /// How long four of five jobs of the model take.
+    /// The time within which 80 % of the model's jobs end.
     pub async fn usual_time(&self, job: &QueuedJob) -> Result<Duration, StoreError> {
         let default = match job.kind {
             JobKind::Music => self.settings.music_time,
@@ -168,18 +169,18 @@ impl Jobs {
         Ok(p80(self.parts.store.job_timings(&job.model).await?, default))
     }
 
-    /// How long a job has been worked on, or has waited for that to begin.
+    /// The time since the job started, or since it was queued if it has not started.
     pub fn time_so_far(&self, job: &QueuedJob) -> Duration {
         let until = job.done.unwrap_or_else(|| self.now());
         until.since(job.started.unwrap_or(job.queued))
     }
 
-    /// How far a job has come that this process works on, as its provider said last.
+    /// The last progress that the provider reported, for a job that this process runs.
     pub fn advance_of(&self, job: JobId) -> Option<Advance> {
         self.lock().advances.get(&job).copied()
     }
 
-    /// The path and the query of a link to what a job will make.
+    /// The path and query of a link to the job's future result.
     pub fn link(&self, job: JobId) -> String {
         self.parts.links.link(job, self.now())
     }
@@ -188,8 +189,8 @@ impl Jobs {
         &self.parts.links
     }
 
-    /// Asks for the end of a job. One that waits ends soon; one that a provider has ends when that
-    /// can stop it. Whether it had ended before.
+    /// Requests the cancellation of a job. A waiting job ends soon; a submitted one ends when its
+    /// provider can stop it. Returns true if it had already ended.
     pub async fn cancel(&self, id: JobId) -> Result<bool, StoreError> {
         let Some(job) = self.find(id).await? else {
             return Err(StoreError::Missing("there is no such job"));
@@ -212,7 +213,8 @@ impl Jobs {
     }
 }
 
-/// What the ledger calls a job. Its hold knows the limits of the key; the charge needs the name.
+/// The job's hold and payer for the ledger. The hold already counted against the key's limits, so
+/// only the key's id is needed.
 pub(crate) fn money_of(job: &QueuedJob) -> ledger::Job {
     let terms =
         |key| KeyTerms { key, limit_usd: None, limit_diem: None, period: LimitPeriod::Epoch };
@@ -220,7 +222,7 @@ pub(crate) fn money_of(job: &QueuedJob) -> ledger::Job {
     ledger::Job { hold: HoldId(job.id.0), payer }
 }
 
-/// The money was charged or returned before.
+/// True if the money was already charged or refunded.
 pub(crate) fn has_ended(error: &LedgerError) -> bool {
     matches!(error, LedgerError::Rejected(Rejection::Duplicate { .. } | Rejection::NoSuchHold))
 }

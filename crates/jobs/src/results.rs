@@ -1,4 +1,4 @@
-//! What jobs made: kept, read, deleted.
+//! Results of jobs: stored, read, deleted.
 
 use std::time::Duration;
 
@@ -16,23 +16,23 @@ use uuid::Uuid;
 use crate::content;
 use crate::queue::Jobs;
 
-/// Of one result.
+/// Maximum size of one result.
 pub const MEDIA_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// Objects deleted in one go.
+/// Objects deleted per batch.
 const DELETED_AT_ONCE: usize = 100;
-/// Jobs forgotten in one go, so that nobody waits long behind them.
+/// Jobs deleted per batch, so that other writes do not wait long.
 const FORGOTTEN_AT_ONCE: usize = 1000;
-/// An object that is older than this and has no row never gets one.
+/// An object older than this without a row never gets one.
 const ORPHAN_AGE: Duration = Duration::from_secs(60 * 60);
 
-/// A file of ours whose row is not written yet.
+/// A stored file whose row is not written yet.
 pub(crate) struct Kept {
     pub(crate) object: Uuid,
     pub(crate) key: ObjectKey,
     pub(crate) written: Written,
 }
 
-/// Which bytes of a result, from the first up to the one after the last.
+/// A byte range of a result; the end is exclusive.
 pub type Range = std::ops::Range<u64>;
 
 /// A result, ready to be sent.
@@ -54,7 +54,7 @@ impl Jobs {
         Ok(Kept { object, key, written })
     }
 
-    /// What a job made; none if it is deleted, or to be.
+    /// The result of a job; `None` if it is deleted, expired or marked for deletion.
     pub async fn media_of(&self, job: &QueuedJob) -> Result<Option<Media>, StoreError> {
         let Some(id) = job.media else { return Ok(None) };
         let media = self.parts.store.media(id).await?;
@@ -62,7 +62,7 @@ impl Jobs {
         Ok(media.filter(|it| it.state == MediaState::Stored && now < it.expires))
     }
 
-    /// Opens a part of a result that is stored.
+    /// Opens a byte range of a stored result.
     pub fn open(&self, media: Media, range: Range) -> Result<Opened, MediaError> {
         let key = media.key.map(ObjectKey::new).ok_or(MediaError::Missing)?;
         let bytes = self.parts.media.read(media.id.0, &key, media.bytes, range.clone())?;
@@ -70,8 +70,8 @@ impl Jobs {
         Ok(Opened { media, extension, range, bytes })
     }
 
-    /// Deletes what a job made: first the key, durably, then the object. Whether the object is gone;
-    /// if not, it is tried again later.
+    /// Deletes a job's result: first the key, durably, then the object. Returns true if the object
+    /// is gone; otherwise the deletion is retried later.
     pub async fn delete_media(&self, job: &QueuedJob) -> Result<bool, StoreError> {
         let Some(id) = job.media else { return Ok(true) };
         let Some(media) = self.parts.store.media(id).await? else { return Ok(true) };
@@ -81,7 +81,7 @@ impl Jobs {
         self.delete(id).await
     }
 
-    /// A link that was revoked opens nothing, now or later.
+    /// Revokes the job's link for ever.
     pub async fn revoke_link(&self, job: &QueuedJob) -> Result<(), StoreError> {
         let write = Write::Job(Box::new(JobWrite::RevokeLink(job.id)));
         self.parts.store.commit(Group::of(write)).await
@@ -103,7 +103,7 @@ impl Jobs {
         }
     }
 
-    /// Deletes results whose time is over, and forgets the jobs of results that are gone.
+    /// Deletes expired results, and the jobs of deleted results.
     pub(crate) async fn sweep(&self) -> Result<(), String> {
         let store = &self.parts.store;
         let now = self.now();
@@ -117,7 +117,7 @@ impl Jobs {
         forgotten.map_err(|error| error.to_string())
     }
 
-    /// Deletes objects that belong to nothing: their writer died before it wrote their row.
+    /// Deletes objects without a row, whose writer died before it wrote the row.
     pub(crate) async fn drop_orphans(&self) -> Result<(), String> {
         let before = self.now().minus(ORPHAN_AGE);
         let objects = self.parts.media.written_before(before).await;

@@ -1,4 +1,4 @@
-//! What becomes of a job, decided from its row and from what an engine said.
+//! Decides the next step of a job from its row and an engine's response.
 
 use std::time::Duration;
 
@@ -8,33 +8,34 @@ use store::job::QueuedJob;
 
 use crate::failure::{FailureReason, JobFailure};
 
-/// How often a job is handed to a provider at most. Taking a job up again after a crash of ours is
-/// no attempt.
+/// Maximum submissions of a job to a provider. Claiming a job again after a crash of this service
+/// does not count.
 pub const ATTEMPTS_MAX: u32 = 3;
-/// How long a job may wait, or a provider have it. Then the hold is released and a warning logged.
+/// Maximum time that a job may wait or run at a provider. After it the hold is released and a
+/// warning is logged.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
-/// A provider that answered nothing about a job for this long is asked less often.
+/// A provider that gave no response about a job for this long is polled less often.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(600);
-/// How often a provider is asked about a job that it is silent about.
+/// Polling interval for such jobs.
 pub(crate) const UNKNOWN_PAUSE: Duration = Duration::from_secs(60);
-/// For an engine that does not say itself when to come back.
+/// Default retry delay if an overloaded engine names none.
 const OVERLOAD_PAUSE: Duration = Duration::from_secs(30);
-/// Before the second attempt; the pause before each further one is four times as long.
+/// Delay before the second attempt; each further delay is four times as long.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
-/// What a job that was just taken up needs.
+/// The first step for a claimed job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum First {
-    /// It was never handed in.
+    /// It was never submitted.
     Submit,
-    /// It was handed in under its name, and nobody knows what came of that. Doing it again is safe.
+    /// It was submitted under its idempotency name with unknown outcome. Submitting again is safe.
     SubmitAgain,
     /// A provider has it.
     Look,
     End(JobFailure),
 }
 
-/// `knows_names`: the engine does the same work once, however often it is handed in.
+/// `knows_names`: the engine deduplicates submissions by name.
 pub(crate) fn first(job: &QueuedJob, knows_names: bool, now: Timestamp) -> First {
     let was_cut_off = job.is_submitting && job.ticket.is_none();
     if job.ticket.is_some() {
@@ -53,7 +54,7 @@ pub(crate) fn first(job: &QueuedJob, knows_names: bool, now: Timestamp) -> First
     if was_cut_off { First::SubmitAgain } else { First::Submit }
 }
 
-/// What to do after an engine did not take a job.
+/// The step after an engine did not accept a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     /// Back into the queue.
@@ -64,13 +65,13 @@ pub(crate) enum NotTaken {
     End(JobFailure),
 }
 
-/// `attempts` counts the one that failed.
+/// `attempts` includes the failed one.
 pub(crate) fn not_taken(error: EngineError, attempts: u32, knows_names: bool) -> NotTaken {
     match error {
         EngineError::Rejected { message } | EngineError::ContextOverflow { message } => {
             NotTaken::End(JobFailure::new(FailureReason::Rejected, message))
         }
-        // Checked before the job was queued; a changed workflow can need more by now.
+        // Checked before the job was queued, but a changed workflow can need more fields now.
         EngineError::FieldMissing { field } => {
             let message = format!("This model needs `{field}`.");
             NotTaken::End(JobFailure::new(FailureReason::Rejected, message))
@@ -86,9 +87,9 @@ pub(crate) fn not_taken(error: EngineError, attempts: u32, knows_names: bool) ->
         EngineError::NotReady { retry_after, .. } => {
             NotTaken::PutBack { pause: retry_after, is_attempt: false }
         }
-        // It never saw the job, or refuses us before looking at it.
+        // The engine never received the job, or refused us before reading it.
         EngineError::Unreachable { .. } | EngineError::Misconfigured { .. } => again(attempts),
-        // It may have begun. Handing the job in once more could have the work done twice.
+        // The work may have started. Another submission could run it twice.
         EngineError::Timeout { .. } | EngineError::BadAnswer { .. } => {
             if knows_names {
                 again(attempts)
@@ -106,28 +107,28 @@ fn again(attempts: u32) -> NotTaken {
     }
 }
 
-/// The pause before the next attempt; none if this was the last.
+/// The delay before the next attempt; `None` if this was the last.
 fn retry_pause(attempts: u32) -> Option<Duration> {
     (attempts < ATTEMPTS_MAX)
         .then(|| RETRY_PAUSE * 4_u32.saturating_pow(attempts.saturating_sub(1)))
 }
 
-/// What to do after an engine was asked about a job.
+/// The step after an engine was polled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// Ask again after a while.
+    /// Poll again later.
     Wait,
     Fetch,
-    /// Nothing is known of it at the provider any more: it is handed in anew.
+    /// The provider no longer knows the job: submit it again.
     PutBack {
         pause: Duration,
     },
-    /// The provider is silent. The money stays held, and somebody asks again later.
+    /// The provider is silent. The hold stays, and the job is polled again later.
     LeaveUnknown,
     End(JobFailure),
 }
 
-/// `heard` is when the engine last said something about the job.
+/// `heard` is the time of the engine's last response about the job.
 pub(crate) fn seen(
     outcome: Result<Progress, EngineError>,
     job: &QueuedJob,
@@ -172,7 +173,7 @@ fn overdue() -> JobFailure {
     JobFailure::new(FailureReason::Overdue, "The model's provider did not finish in time.")
 }
 
-/// How long to wait before asking again about a job that was handed in so long ago.
+/// The polling interval for a job that was submitted this long ago.
 pub(crate) fn look_pause(since_submit: Duration, shortest: Duration) -> Duration {
     let factor = match since_submit.as_secs() {
         0..10 => 1,

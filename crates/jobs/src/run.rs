@@ -17,9 +17,9 @@ use crate::results::Kept;
 use crate::rules::{self, First, NotTaken, Seen};
 use crate::{bill, content};
 
-/// A store that cannot be written is tried again after this.
+/// Delay before a failed store write is retried.
 const STORE_PAUSE: Duration = Duration::from_secs(5);
-/// For files that cannot be fetched or kept now.
+/// Delay before a failed download or upload of a file is retried.
 const FETCH_PAUSE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Run {
@@ -27,7 +27,7 @@ pub(crate) struct Run {
     job: QueuedJob,
 }
 
-/// A job's place among those under way, which is free again when this is dropped, after a panic too.
+/// A job's slot among the running jobs, which is freed on drop, even after a panic.
 struct TakenPlace {
     jobs: Arc<Jobs>,
     job: QueuedJob,
@@ -40,14 +40,14 @@ impl Drop for TakenPlace {
     }
 }
 
-/// Why this worker does nothing more about a job. The row says how the job stands.
+/// The reason why this worker stops processing a job. The row has the job's state.
 #[derive(Debug)]
 enum Stopped {
-    /// It ended, or was left with its next date.
+    /// The job ended, or its next due time was written.
     Written,
-    /// The lease is somebody else's now.
+    /// Another worker has the lease.
     Fenced,
-    /// Nothing can be written. The lease will end.
+    /// The store accepts no writes. The lease will expire.
     Unwritable(String),
 }
 
@@ -67,7 +67,7 @@ impl Run {
         Run { jobs, job }
     }
 
-    /// Works while the lease is extended. On `stop` it gives the lease back at once.
+    /// Processes the job while the lease is extended. On `stop` it gives the lease back at once.
     pub(crate) async fn run_to_end(mut self, stop: CancellationToken) {
         let (jobs, job) = (Arc::clone(&self.jobs), self.job.clone());
         let _place = TakenPlace { jobs: Arc::clone(&jobs), job: job.clone() };
@@ -128,8 +128,8 @@ impl Run {
         self.follow(engine.as_ref(), &ticket).await
     }
 
-    /// The model was taken out of the catalogue, or its provider is gone. What no provider has is
-    /// given up; for the rest somebody may put the provider back.
+    /// The model was removed from the catalogue, or its provider was. A job that no provider has is
+    /// failed; otherwise it waits, because the operator may restore the provider.
     async fn without_engine(&mut self) -> RunResult<()> {
         if self.job.ticket.is_none() {
             let message = "The model is not available any more.";
@@ -146,7 +146,7 @@ impl Run {
         }
     }
 
-    /// None if the engine did not take it, and that is written down.
+    /// `None` if the engine did not accept the job and that was written.
     async fn submit(&mut self, engine: &dyn MediaEngine) -> RunResult<Option<Ticket>> {
         let Ok(request) = serde_json::from_str::<MediaRequest>(&self.job.request) else {
             let message = "The job was queued by another release, which this one cannot read.";
@@ -175,7 +175,7 @@ impl Run {
         }
     }
 
-    /// Asks about the work until there is a verdict.
+    /// Polls the job until it ends.
     async fn follow(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> RunResult<()> {
         let mut heard = self.jobs.now();
         let began = heard;
@@ -208,7 +208,7 @@ impl Run {
         }
     }
 
-    /// An operator may say so at any time, through another process too.
+    /// An operator may cancel at any time, also through another process.
     async fn is_unwanted(&self) -> RunResult<bool> {
         let row = self.jobs.find(self.job.id).await?;
         Ok(row.is_some_and(|row| row.wants_cancel))
@@ -224,7 +224,7 @@ impl Run {
         }
     }
 
-    /// Keeps what was made, and charges for it: the media's row, the charge and the state are one
+    /// Stores the result and charges for it: the media row, the charge and the state are one
     /// transaction.
     async fn finish(&mut self, engine: &dyn MediaEngine, ticket: &Ticket) -> RunResult<()> {
         let file = match engine.fetch(ticket).await {
@@ -276,7 +276,7 @@ impl Run {
         self.jobs.keep_file(file).await
     }
 
-    /// The provider has it, so it is tried again for as long as a provider may take.
+    /// The provider has the result, so the download is retried until the job's time limit.
     async fn unfetched(&mut self, error: &str) -> RunResult<()> {
         tracing::warn!(job = %self.job.id.0, error, "what a job made was not fetched: {error}");
         let silent = Err(EngineError::BadAnswer { cause: error.to_owned() });
@@ -287,7 +287,7 @@ impl Run {
         }
     }
 
-    /// Gives the money back and ends the job, in one transaction.
+    /// Refunds the money and ends the job, in one transaction.
     async fn fail(&mut self, mut failure: JobFailure) -> RunResult<()> {
         if failure.is_policy() && self.job.kind == JobKind::Video {
             failure.recommended_model =
@@ -320,8 +320,8 @@ impl Run {
         Ok(())
     }
 
-    /// A group with money in it that is refused stops all charging until the books are read again,
-    /// so a fence that has moved is noticed before.
+    /// Checks the fence before a write. A refused group with money in it would stop all charging
+    /// until the ledger is reloaded.
     async fn still_ours(&self) -> RunResult<()> {
         let row = self.jobs.find(self.job.id).await?;
         let is_ours = row.is_some_and(|row| row.fence == self.job.fence && row.state.is_open());
@@ -354,7 +354,7 @@ async fn write_step(jobs: &Jobs, job: &QueuedJob, step: JobStep) -> RunResult<()
     written.map_err(Stopped::from)
 }
 
-/// Extends the lease three times before it would end. Returns when it is lost.
+/// Extends the lease after each third of its duration. Returns when it is lost.
 async fn beat(jobs: &Jobs, job: &QueuedJob) -> Stopped {
     let lease = jobs.settings.lease;
     loop {

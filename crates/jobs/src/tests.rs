@@ -1,4 +1,4 @@
-//! The queue with a scripted engine, a real store, and processes that die.
+//! Tests of the queue with a scripted engine, a real store, and simulated crashes.
 
 mod chaos;
 mod fixture;

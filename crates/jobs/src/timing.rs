@@ -1,11 +1,11 @@
-//! How long jobs of a model take, as callers are told.
+//! The expected duration of a model's jobs, shown to callers.
 
 use std::time::Duration;
 
-/// Fewer jobs than this say nothing about the next one.
+/// Minimum finished jobs for an estimate.
 const SAMPLES_MIN: usize = 20;
 
-/// The time within which four of five jobs ended; `default` until enough have.
+/// The 80th percentile of the durations; `default` if there are too few.
 pub(crate) fn p80(mut took_ms: Vec<u64>, default: Duration) -> Duration {
     if took_ms.len() < SAMPLES_MIN {
         return default;

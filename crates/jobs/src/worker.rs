@@ -1,4 +1,4 @@
-//! Claims jobs, as many as may run at once, and deletes expired results.
+//! Claims jobs up to the limit of running jobs, and deletes expired results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,17 @@ use tokio_util::task::TaskTracker;
 use crate::queue::Jobs;
 use crate::run::Run;
 
-/// Jobs whose pause is over, or whose worker died, are noticed within this time.
+/// Interval for finding jobs whose delay is over or whose worker died.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 const COUNT_EVERY: Duration = Duration::from_secs(10);
-/// How often objects without a row are deleted: a row is written within minutes of its object, or
+/// Interval for deleting objects without a row. A row is written within minutes of its object, or
 /// never.
 const SCAN_EVERY: Duration = Duration::from_secs(60 * 60);
 
 impl Jobs {
-    /// Works until `stop`. What is under way then is left so that the next start goes on with it.
+    /// Claims and runs jobs until `stop`. Running jobs are then left for the next start to
+    /// continue.
     pub async fn work(self: Arc<Jobs>, tasks: TaskTracker, stop: CancellationToken) {
         let mut look = interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -40,7 +41,7 @@ impl Jobs {
         }
     }
 
-    /// Deletes what is to be deleted, forgets old jobs, and counts, until `stop`.
+    /// Deletes expired results and old jobs, and updates metrics, until `stop`.
     pub async fn keep(self: Arc<Jobs>, stop: CancellationToken) {
         let [mut sweep, mut count, mut scan] =
             [SWEEP_EVERY, COUNT_EVERY, SCAN_EVERY].map(|period| {
@@ -61,7 +62,7 @@ impl Jobs {
         }
     }
 
-    /// There may be work that another node has queued.
+    /// Called when another node may have queued a job.
     pub fn wake(&self) {
         self.added.notify_one();
     }
@@ -72,7 +73,7 @@ impl Jobs {
         self.parts.store.commit(Group::of(write)).await
     }
 
-    /// Takes up as many jobs as there are places for.
+    /// Claims as many jobs as there are free slots.
     pub async fn take_up(
         self: &Arc<Jobs>,
         tasks: &TaskTracker,
@@ -82,10 +83,11 @@ impl Jobs {
         Ok(())
     }
 
-    /// One job at most of each owner. False if there was nothing to take up, or no place for it.
+    /// Claims at most one job of each owner. Returns false if no job could be claimed, or no slot
+    /// is free.
     ///
-    /// All owners that wait are looked at, page by page: those of the first page may all have
-    /// another home, or as many jobs under way as they may.
+    /// Reads all waiting owners, page by page: all owners of the first page may have another home
+    /// node or be at their limit.
     async fn take_up_once(
         self: &Arc<Jobs>,
         tasks: &TaskTracker,
@@ -118,7 +120,7 @@ impl Jobs {
         self.lock().under_way.len() < self.settings.workers
     }
 
-    /// Without the jobs of owners whose home is another node: that one runs them.
+    /// Filters out the jobs of owners whose home is another node, which runs them.
     async fn at_home(&self, due: Vec<QueuedJob>) -> Vec<QueuedJob> {
         let mut here = Vec::with_capacity(due.len());
         for job in due {
@@ -129,7 +131,7 @@ impl Jobs {
         here
     }
 
-    /// In fair order, as many as there are places for; their places are taken.
+    /// Chooses jobs in fair order for the free slots, and occupies the slots.
     fn choose(&self, due: Vec<QueuedJob>) -> Vec<QueuedJob> {
         let mut here = self.lock();
         let free = self.settings.workers.saturating_sub(here.under_way.len());
@@ -143,7 +145,7 @@ impl Jobs {
         chosen
     }
 
-    /// None if somebody else was faster.
+    /// `None` if another worker claimed it first.
     async fn claim(&self, mut job: QueuedJob) -> Result<Option<QueuedJob>, StoreError> {
         let at = self.now();
         let lease_until = at.plus(self.settings.lease);

@@ -1,9 +1,9 @@
-//! Lines that are written together while many come.
+//! Buffers log lines under load, so that several are written with one system call.
 //!
-//! Every request writes a line. Written one by one they were a call of the kernel each, and the
-//! lanes waited for each other's. Now a line is written at once if there was none just before it;
-//! further ones are gathered and follow within [`GATHERED_MAX`]. A warning is written at once, with
-//! all that came before it.
+//! Every request writes a line. One system call per line was slow, and the lanes waited for each
+//! other. So a line is written at once if no other came just before it; further lines are buffered
+//! and written within [`GATHERED_MAX`]. A warning is written at once, together with the buffered
+//! lines.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How long a line may wait for others.
+/// Maximum time that a line is buffered.
 const GATHERED_MAX: Duration = Duration::from_millis(50);
-/// A thread that adds more than this writes the lines itself, and waits until the output took them.
+/// Above this size the thread that adds a line writes the buffer itself and waits for the output.
 const GATHERED_BYTES_MAX: usize = 64 * 1024;
 
 pub(crate) type Output = Box<dyn Write + Send>;
 
-/// Lines that wait to be written to an output.
+/// Buffered lines of one output.
 pub(crate) struct Gathered {
     waiting: Mutex<Waiting>,
     begun: Condvar,
-    /// Locked before `waiting`, so that lines are written in the order in which they came.
+    /// Locked before `waiting`, so that lines are written in order.
     output: Mutex<Output>,
 }
 
@@ -41,7 +41,7 @@ impl Gathered {
         Arc::new(Gathered { waiting, begun, output: Mutex::new(output) })
     }
 
-    /// Takes a line, and writes it unless it may wait.
+    /// Adds a line, and writes the buffer unless the line may wait.
     fn add(&self, line: &[u8], now: Instant, is_urgent: bool) -> io::Result<()> {
         let mut waiting = lock(&self.waiting);
         let is_first = waiting.lines.is_empty();
@@ -59,7 +59,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Writes all that is waiting.
+    /// Writes all buffered lines.
     fn write(&self) -> io::Result<()> {
         let mut output = lock(&self.output);
         let mut waiting = lock(&self.waiting);
@@ -69,7 +69,7 @@ impl Gathered {
         output.write_all(&lines)
     }
 
-    /// Writes what was gathered, again and again, until it is over.
+    /// Writes the buffer [`GATHERED_MAX`] after its first line, again and again until the log ends.
     fn keep_writing(&self) {
         loop {
             let waiting = lock(&self.waiting);
@@ -81,7 +81,7 @@ impl Gathered {
             }
             drop(waiting);
             thread::sleep(GATHERED_MAX);
-            // The failure cannot be logged: it is the log that failed.
+            // A failed write of the log cannot be logged.
             let _ = self.write();
         }
     }
@@ -91,7 +91,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes what is left when it is dropped; lines that come later are written one by one.
+/// Writes the buffered lines on drop; later lines are written one by one.
 #[must_use]
 pub struct LastLines(Option<Arc<Gathered>>);
 
@@ -117,7 +117,7 @@ impl Drop for LastLines {
     }
 }
 
-/// Where the subscriber puts lines.
+/// The writer that the subscriber uses.
 pub(crate) struct ToGathered(pub(crate) Arc<Gathered>);
 
 pub(crate) struct Line<'log> {
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// Tells of every write.
+    /// Sends every write to a channel.
     struct Told(mpsc::Sender<String>);
 
     impl Write for Told {
@@ -225,7 +225,7 @@ mod tests {
     fn what_is_left_is_written_at_the_end_and_later_lines_one_by_one() {
         let (lines, written) = log();
         let last = LastLines::of(&lines).unwrap();
-        // The thread is not told of it.
+        // The thread is not notified of this line.
         lock(&lines.waiting).lines.extend_from_slice(b"left\n");
         drop(last);
         assert_eq!(written.recv().unwrap(), "left\n");

@@ -1,4 +1,4 @@
-//! Lines for people: the subscriber's own, with the request that they were written for.
+//! Human-readable lines: the subscriber's format with the request id.
 
 use std::fmt;
 

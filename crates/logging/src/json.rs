@@ -1,7 +1,7 @@
-//! Lines of JSON, written straight from the fields of an event.
+//! JSON lines, written directly from the fields of an event.
 //!
-//! Every request writes one. The subscriber's own writer takes it through a general serializer and
-//! a chain of adaptors, which was a twentieth of all that a chat executes.
+//! Every request writes one. The subscriber's own writer uses a general serializer and a chain of
+//! adaptors, which took 5 % of the instructions of a chat request.
 
 use std::fmt::{self, Write};
 
@@ -14,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::request;
 
-/// The field that names a request.
+/// The field with the request id.
 pub(crate) const REQUEST_ID: &str = "http.request_id";
 
 pub(crate) struct JsonLines;
@@ -51,15 +51,15 @@ where
     }
 }
 
-/// A line that is being written, its opening brace behind it.
+/// A line in progress, with the opening brace written.
 struct Line {
     text: String,
-    /// The event says itself for which request it is.
+    /// Set if the event has a request id of its own.
     names_request: bool,
 }
 
 impl Line {
-    /// Names stand in the program, and none has anything to escape.
+    /// Writes a field name. Names are literals in the program without characters to escape.
     fn name(&mut self, name: &'static str) {
         self.names_request |= name == REQUEST_ID;
         self.text.push_str(",\"");
@@ -109,7 +109,7 @@ impl Visit for Line {
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        // JSON has no word for what is not a number.
+        // JSON has no NaN or infinity.
         if value.is_finite() { self.bare(field, value) } else { self.bare(field, "null") }
     }
 
@@ -118,19 +118,20 @@ impl Visit for Line {
     }
 }
 
-/// The inside of a JSON string.
+/// Writes the escaped content of a JSON string.
 struct Escaped<'a>(&'a mut String);
 
 impl fmt::Write for Escaped<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // Hardly any text has something to escape. All of it is looked at without a branch for each
-        // byte, so that the compiler looks at many bytes at once.
+        // Most texts need no escaping. This check has no branch per byte, so that the compiler
+        // vectorizes it.
         if !text.bytes().fold(false, |any, byte| any | must_escape(byte)) {
             self.0.push_str(text);
             return Ok(());
         }
         let mut rest = text;
-        // All of them are a byte each, and no byte of a longer character looks like them.
+        // The characters to escape are single bytes, which never occur inside a multi-byte
+        // character.
         while let Some(position) = rest.bytes().position(must_escape) {
             let (plain, from) = rest.split_at(position);
             self.0.push_str(plain);
@@ -185,7 +186,7 @@ mod tests {
         }
     }
 
-    /// The lines that are written while `work` is done.
+    /// The lines that are logged while `work` runs.
     fn lines(work: impl FnOnce()) -> Vec<Value> {
         let kept = Kept::default();
         let writer = kept.clone();

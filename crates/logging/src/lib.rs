@@ -1,7 +1,7 @@
-//! The log: lines for people or JSON, always on standard error.
+//! The log: human-readable or JSON lines, always on standard error.
 //!
-//! A package of its own because every request writes a line: the quick profile optimises it, and not
-//! the rest of the command line.
+//! A separate package because every request writes a line: the `quick` profile optimizes this
+//! package, but not the rest of the command line.
 
 mod gathered;
 mod human;
@@ -20,22 +20,22 @@ use self::gathered::{Gathered, ToGathered};
 use self::human::HumanLines;
 use self::json::JsonLines;
 
-/// Goes back to the beginning of a terminal's line and empties it.
+/// Moves to the start of the terminal's line and clears it.
 pub const WIPE: &str = "\r\x1b[K";
 
-/// What a line looks like.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Json,
-    /// For people. `wipes` what stands on the last line of a terminal, which may be a bar of another
-    /// process.
+    /// Human-readable. With `wipes`, each line first clears the terminal's current line, which may
+    /// show a progress bar of another process.
     Human {
         has_colours: bool,
         wipes: bool,
     },
 }
 
-/// Why there is no log.
+/// The reason why the log cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
@@ -49,7 +49,7 @@ pub enum Error {
     Taken(#[from] TryInitError),
 }
 
-/// Begins the log. What this gives must be kept until nothing more is logged.
+/// Starts the log. Keep the returned value until the last line is logged.
 pub fn start(level: &str, style: Style) -> Result<LastLines, Error> {
     let lines = fmt().with_env_filter(EnvFilter::builder().parse(level)?);
     match style {
@@ -68,7 +68,7 @@ pub fn start(level: &str, style: Style) -> Result<LastLines, Error> {
     }
 }
 
-/// A line of the log, in the place of a bar if one is drawn there.
+/// A log line that first clears a progress bar, if `wipes` is set.
 struct Line {
     wipes: bool,
 }

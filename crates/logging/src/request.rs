@@ -1,4 +1,4 @@
-//! Which request a task works for. Every line that it writes names that request.
+//! The request that the current task works for; every log line of the task has its id.
 
 use std::future::Future;
 
@@ -6,7 +6,7 @@ tokio::task_local! {
     static CURRENT: String;
 }
 
-/// Tells the id of the request that is being worked for, if there is one.
+/// Calls `tell` with the id of the current request, if there is one.
 pub fn with_current(tell: impl FnOnce(&str)) {
     let _ = CURRENT.try_with(|id| {
         if !id.is_empty() {
@@ -15,12 +15,12 @@ pub fn with_current(tell: impl FnOnce(&str)) {
     });
 }
 
-/// Work for a request, wherever it runs.
+/// Runs `work` for the request `id`.
 pub fn work_for<F: Future>(id: String, work: F) -> impl Future<Output = F::Output> {
     CURRENT.scope(id, work)
 }
 
-/// Work that goes on in a task of its own, still for the same request.
+/// Runs `work` in another task for the same request.
 pub fn work_for_same<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let id = CURRENT.try_with(String::clone).unwrap_or_default();
     CURRENT.scope(id, work)

@@ -1,4 +1,4 @@
-//! The answer of a server: a status, headers, and a body that is read as it arrives.
+//! A server's response: a status, headers, and a body that is read as it arrives.
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode};
@@ -15,7 +15,7 @@ pub struct Answer {
     body: Pieces,
 }
 
-/// Why a body was not read to its end.
+/// The reason why a body was not read to its end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unread {
     TooLong,
@@ -28,7 +28,7 @@ impl Answer {
         Answer { status: head.status, headers: head.headers, body: Pieces::theirs(body) }
     }
 
-    /// An answer whose body comes over a connection of ours.
+    /// A response whose body comes over a connection of our own pool.
     pub(crate) fn over(connection: PooledConnection, head: Head) -> Answer {
         Answer { status: head.status, headers: head.headers, body: Pieces::ours(connection) }
     }
@@ -41,12 +41,12 @@ impl Answer {
         &self.headers
     }
 
-    /// The body alone: what is read for long need not keep the head.
+    /// Only the body, so that a long read does not keep the head in memory.
     pub fn into_pieces(self) -> Pieces {
         self.body
     }
 
-    /// The whole body. Most come in one piece, which is handed out as it is.
+    /// The whole body. Most bodies arrive in one piece, which is returned without a copy.
     pub async fn whole(mut self, bytes_max: usize) -> Result<Bytes, Unread> {
         let Some(first) = self.next_of(bytes_max).await? else { return Ok(Bytes::new()) };
         if self.body.is_over() {

@@ -1,4 +1,4 @@
-//! Sends requests over connections that are kept for the next one.
+//! Sends requests over pooled connections.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,22 +21,22 @@ use crate::plain::Plain;
 use crate::proxy::Proxies;
 use crate::target::Target;
 
-/// How servers are reached.
+/// Connection settings.
 #[derive(Debug, Clone)]
 pub struct Reach {
     pub way: ConnectVia,
-    /// To the end of the handshakes, with a proxy's.
+    /// Timeout that includes all handshakes, also with a proxy.
     pub connect_timeout: Duration,
-    /// How long an unused connection is kept.
+    /// Time after which an idle connection is closed.
     pub idle_max: Duration,
 }
 
 #[derive(Debug, Clone)]
 pub enum ConnectVia {
     Straight,
-    /// Through the proxies that the environment names, if it does.
+    /// Through the proxies of the environment variables, if there are any.
     ByEnvironment,
-    /// Over a Unix socket, without TLS; the hosts of addresses mean nothing then.
+    /// Over a Unix socket, without TLS; the hosts of URLs are ignored.
     Socket(PathBuf),
 }
 
@@ -44,7 +44,7 @@ pub enum ConnectVia {
 #[error("the system's certificates cannot be used: {0}")]
 pub struct SetupError(#[from] rustls::Error);
 
-/// Connections to servers; its clones share them. Each lane keeps those that it has opened.
+/// A pool of connections, which clones share. Each lane keeps the connections that it opened.
 #[derive(Clone)]
 pub struct Client {
     connections: Arc<PerLane<Connections>>,
@@ -53,7 +53,7 @@ pub struct Client {
 
 struct Connections {
     plain: Arc<Plain>,
-    /// Those over TLS, which may turn out to be HTTP/2, and those that a proxy reads.
+    /// For connections over TLS, which may use HTTP/2, and for requests that a proxy reads.
     others: legacy::Client<Connector, Body>,
 }
 
@@ -62,7 +62,7 @@ impl Client {
         Ok(Client::over(ways(reach.way, reach.connect_timeout)?, reach.idle_max))
     }
 
-    /// Through these proxies, whatever the environment says.
+    /// Through these proxies, ignoring the environment.
     #[cfg(test)]
     pub(crate) fn through(proxies: Proxies) -> Client {
         let second = Duration::from_secs(1);
@@ -83,7 +83,7 @@ impl Client {
         self.send(target.post(content)).await
     }
 
-    /// Asks without a body; `rest` is what follows the target's address.
+    /// Sends a GET request; `rest` is appended to the target's URL.
     pub async fn get(&self, target: &Target, rest: &str) -> Result<Answer, OutboundError> {
         let uri =
             target.longer(rest).map_err(|error| OutboundError::Unreached(error.to_string()))?;
@@ -93,7 +93,7 @@ impl Client {
         self.send(target.get(uri)).await
     }
 
-    /// Puts nothing: some servers are told to stop that way.
+    /// Sends a PUT without a body, which some servers use as a stop request.
     pub async fn put(&self, target: &Target) -> Result<Answer, OutboundError> {
         if let Some(plain) = target.plain() {
             return self.connections.get().plain.send(plain, target.plain_put()).await;
@@ -105,7 +105,7 @@ impl Client {
         self.connector.proxies()?.credentials(server)
     }
 
-    /// Whether connections to a server are without TLS, and it reads our requests itself.
+    /// True if the server is connected without TLS and without a proxy that reads the requests.
     pub(crate) fn is_plain(&self, server: &Uri) -> bool {
         let proxies = self.connector.proxies();
         let is_proxied = proxies.is_some_and(|proxies| proxies.before(server).is_some());
@@ -150,7 +150,7 @@ fn tls_of_system() -> Result<ClientConfig, SetupError> {
         .with_no_client_auth())
 }
 
-/// A machine without root certificates trusts nobody with https, and needs none without it.
+/// Without root certificates, https fails and plain http still works.
 fn tls_without_roots() -> Result<ClientConfig, SetupError> {
     Ok(ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?

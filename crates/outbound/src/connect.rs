@@ -1,4 +1,4 @@
-//! Opens connections: straight, through a proxy, or over a Unix socket.
+//! Opens connections: directly, through a proxy, or over a Unix socket.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use crate::proxy::Proxies;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
-/// A server whose machine vanished is noticed after about a minute, even by a stream that is
-/// silent for good reasons.
+/// TCP keepalive detects a vanished server after about a minute, even on a stream that is silent
+/// for a valid reason.
 const KEEPALIVE: Duration = Duration::from_secs(15);
 const KEEPALIVE_RETRIES: u32 = 3;
-/// The same for what we send: it is not repeated for longer than this.
+/// TCP user timeout: the same limit for bytes that we sent and the server has not acknowledged.
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(30);
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Cloned for every request, and therefore only a pointer.
+/// Cloned for every request, so only a pointer.
 #[derive(Clone)]
 pub(crate) struct Connector(Arc<Ways>);
 
@@ -44,7 +44,7 @@ pub(crate) struct Network {
     pub(crate) connect_timeout: Duration,
     pub(crate) proxies: Proxies,
     pub(crate) tls: Arc<ClientConfig>,
-    /// Proxies are spoken to in HTTP/1.1 alone.
+    /// For connections to proxies, which use only HTTP/1.1.
     pub(crate) tls_to_proxy: Arc<ClientConfig>,
 }
 
@@ -60,7 +60,7 @@ impl Connector {
         }
     }
 
-    /// Opens a connection without TLS, on which nobody but the server reads.
+    /// Opens a connection without TLS and without a proxy that reads it.
     pub(crate) async fn plain(&self, server: &Uri) -> Fallible<Socket> {
         match &*self.0 {
             Ways::Socket { path, connect_timeout } => {
@@ -135,10 +135,10 @@ impl Network {
 
     fn tcp(&self) -> HttpConnector {
         let mut tcp = HttpConnector::new();
-        // TLS is put around it where the scheme says so.
+        // TLS is added where the scheme requires it.
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        // Shared out among the addresses of a name, so that one that is dead leaves time for others.
+        // Divided among the addresses of a name, so that a dead address leaves time for the others.
         tcp.set_connect_timeout(Some(self.connect_timeout));
         tcp.set_keepalive(Some(KEEPALIVE));
         tcp.set_keepalive_interval(Some(KEEPALIVE));

@@ -1,12 +1,12 @@
-//! What is sent with a request.
+//! The body of a request.
 
 use bytes::buf::Chain;
 use bytes::{Buf, Bytes};
 use http::HeaderValue;
 use http_body_util::Full;
 
-/// A body and its type. It may be in three pieces, so that megabytes between two lines of a form
-/// are not copied for those lines.
+/// A body and its media type. It can have three pieces, so that a large file between two parts of a
+/// form is not copied.
 pub struct Content {
     pub(crate) media_type: HeaderValue,
     pub(crate) pieces: Pieces,
@@ -34,7 +34,7 @@ impl Content {
         &self.media_type
     }
 
-    /// All of it in one piece.
+    /// The body in one piece.
     pub fn into_bytes(mut self) -> Bytes {
         self.pieces.copy_to_bytes(self.pieces.remaining())
     }

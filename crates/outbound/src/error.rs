@@ -1,11 +1,11 @@
-//! Why a request got no answer.
+//! Reasons why a request got no response.
 
 use std::error::Error;
 
 use hyper_util::client::legacy;
 
-/// A request that reached nobody was never seen; one that broke later may have been. The causes
-/// stand in one line, because the outermost alone says little; none of them names a URL.
+/// An unreached server never saw the request; after other errors it may have. The message lists all
+/// causes in one line, because the outermost alone says little; none contains a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OutboundError {
     #[error("{0}")]
@@ -28,12 +28,12 @@ impl OutboundError {
         OutboundError::Unreached(format!("client error (Connect): {}", causes(error)))
     }
 
-    /// No head of an answer has come.
+    /// No head of a response arrived.
     pub(crate) fn of_sending(error: &(dyn Error + 'static)) -> OutboundError {
         OutboundError::Broken(format!("client error (SendRequest): {}", causes(error)))
     }
 
-    /// A body broke off.
+    /// The body ended too early.
     pub(crate) fn of_reading(error: &(dyn Error + 'static)) -> OutboundError {
         OutboundError::Broken(format!("error reading a body from connection: {}", causes(error)))
     }

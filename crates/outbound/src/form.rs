@@ -1,4 +1,4 @@
-//! Forms with files, as browsers send them (RFC 7578).
+//! Forms with files: multipart/form-data (RFC 7578).
 
 use std::collections::HashSet;
 
@@ -15,8 +15,8 @@ pub struct FormFile<'a> {
 }
 
 impl Content {
-    /// The fields in their order, then the file, whose bytes are not copied. Values and the file
-    /// may hold anything.
+    /// The fields in order, then the file, whose bytes are not copied. Values and the file may
+    /// contain any bytes.
     pub fn form(fields: &[(&'static str, String)], file: FormFile<'_>) -> Content {
         let boundary = boundary(fields, &[&file.bytes]);
         let before = written(&boundary, fields) + &head(&boundary, "file", &file);
@@ -24,8 +24,8 @@ impl Content {
         Content::in_three(media_type(&boundary), before.into(), file.bytes, after.into())
     }
 
-    /// The fields in their order, then several files, each under a field's name of its own. Their
-    /// bytes are copied.
+    /// The fields in order, then several files, each under its own field name. The files are
+    /// copied.
     pub fn form_of_files(
         fields: &[(&'static str, String)],
         files: &[(&'static str, FormFile<'_>)],
@@ -53,7 +53,7 @@ fn written(boundary: &str, fields: &[(&'static str, String)]) -> String {
     text
 }
 
-/// What stands before a file's bytes.
+/// The part header before a file's bytes.
 fn head(boundary: &str, field: &str, file: &FormFile<'_>) -> String {
     let (name, mime) = (quoted(file.name), file.mime);
     format!(
@@ -67,7 +67,7 @@ fn media_type(boundary: &str) -> HeaderValue {
         .expect("a boundary has only letters, digits and hyphens")
 }
 
-/// As browsers write it.
+/// Escaped as browsers do.
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
@@ -75,8 +75,8 @@ fn quoted(name: &str) -> String {
 const PREFIX: &str = "tollgate-form-";
 const DIGITS: usize = 8;
 
-/// A line that is nowhere in what a caller sent, so that nobody can write fields of ours there.
-/// Everything is read once, whatever stands in it.
+/// A boundary that does not occur in the content, so that a caller cannot inject form fields. The
+/// content is read once, independent of what it contains.
 fn boundary(fields: &[(&'static str, String)], files: &[&[u8]]) -> String {
     let mut taken = HashSet::new();
     for bytes in files {

@@ -1,8 +1,8 @@
-//! Requests to a server that the operator named.
+//! An HTTP client for servers that the operator named.
 //!
-//! What is the same for every request is prepared once, in a [`Target`]. Redirects are not
-//! followed, cookies not kept, bodies not decompressed, and no request is repeated that a server
-//! may have seen.
+//! Everything that is the same for all requests is prepared once, in a [`Target`]. The client
+//! follows no redirects, keeps no cookies, decompresses no bodies, and never repeats a request that
+//! a server may have seen.
 
 mod answer;
 mod client;

@@ -1,4 +1,4 @@
-//! The bytes of a request that goes over a connection of ours.
+//! Encodes a request for a connection of our own pool.
 
 use std::io::{self, IoSlice, Write as _};
 use std::task::{Context, Poll, ready};
@@ -10,22 +10,22 @@ use http::{HeaderMap, HeaderName};
 use crate::content::{Content, Pieces};
 use crate::socket::Socket;
 
-/// Content up to here is copied behind its head: one slice is written faster than two.
+/// Content up to this size is copied after the head: one slice is written faster than two.
 const COPIED_BYTES_MAX: usize = 4 * 1024;
-/// The digits of any length.
+/// Maximum digits of a content length.
 const LENGTH_DIGITS_MAX: usize = 20;
-/// A head and the pieces of content.
+/// A head and the pieces of the content.
 const SLICES_MAX: usize = 4;
 
-/// What is not written yet of a request.
+/// The unwritten part of a request.
 pub(crate) struct Outgoing {
     head: Bytes,
-    /// What was not copied behind the head.
+    /// Content that was not copied after the head.
     body: Option<Box<Pieces>>,
     is_begun: bool,
 }
 
-/// The head of a POST, with places for what differs between two of them.
+/// A prepared head of POST requests, with gaps for the values that differ.
 #[derive(Clone)]
 pub(crate) struct Form {
     bytes: Bytes,
@@ -39,7 +39,7 @@ impl Outgoing {
         Outgoing::bare("GET", path, headers, b"\r\n")
     }
 
-    /// A request that has content by its kind, but none now.
+    /// A PUT with empty content.
     pub(crate) fn put(path: &str, headers: &HeaderMap) -> Outgoing {
         Outgoing::bare("PUT", path, headers, b"content-length: 0\r\n\r\n")
     }
@@ -55,12 +55,12 @@ impl Outgoing {
         Outgoing { head: head.into(), body: None, is_begun: false }
     }
 
-    /// Whether the server may have seen something of it.
+    /// True if the server may have received part of it.
     pub(crate) fn is_begun(&self) -> bool {
         self.is_begun
     }
 
-    /// Ready when all of it is written.
+    /// Ready when the whole request is written.
     pub(crate) fn poll_write(
         &mut self,
         socket: &mut Socket,
@@ -93,7 +93,7 @@ impl Outgoing {
 }
 
 impl Form {
-    /// The places are where `headers` has the media type.
+    /// The gaps are at the position of the media type in `headers`.
     pub(crate) fn new(path: &str, headers: &HeaderMap) -> Form {
         let mut bytes = first_line("POST", path);
         let (mut media_type_at, mut length_at) = (0, 0);

@@ -1,4 +1,4 @@
-//! The body of an answer, piece by piece.
+//! The body of a response, piece by piece.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -11,13 +11,13 @@ use hyper::body::Incoming;
 use crate::error::OutboundError;
 use crate::plain::PooledConnection;
 
-/// A body as it comes.
+/// A body, read as it arrives.
 pub struct Pieces(Source);
 
 enum Source {
-    /// A connection that somebody else moves on.
+    /// Driven by hyper's connection task.
     Theirs(Incoming),
-    /// A connection that this reads from, and that goes back after the last piece.
+    /// A connection of our own pool, which this reads from and returns after the last piece.
     Ours(PooledConnection),
     Over,
 }
@@ -54,7 +54,7 @@ impl Pieces {
         }
     }
 
-    /// Whether it is known that no piece follows.
+    /// True if it is known that no piece follows.
     pub(crate) fn is_over(&self) -> bool {
         match &self.0 {
             Source::Theirs(body) => body.is_end_stream(),
@@ -63,7 +63,7 @@ impl Pieces {
         }
     }
 
-    /// The least number of bytes that are to come.
+    /// A lower bound of the remaining bytes.
     pub(crate) fn left_min(&mut self) -> u64 {
         match &mut self.0 {
             Source::Theirs(body) => body.size_hint().lower(),
@@ -83,7 +83,7 @@ fn poll_data(
             Some(Err(error)) => return Poll::Ready(Err(OutboundError::of_body(&error))),
             None => return Poll::Ready(Ok(None)),
         };
-        // What is no data is a trailer, which nobody asked for.
+        // Other frames are trailers, which are ignored.
         if let Ok(piece) = frame.into_data() {
             return Poll::Ready(Ok(Some(piece)));
         }

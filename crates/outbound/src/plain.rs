@@ -1,7 +1,7 @@
-//! Connections to servers without TLS, kept for the next request.
+//! A pool of connections to servers without TLS.
 //!
-//! Such a connection speaks HTTP/1.1 only, so it serves one request at a time. Idle connections are
-//! not read from: that a server has closed one is noticed when it is next taken or swept.
+//! Such a connection uses only HTTP/1.1, so it serves one request at a time. Idle connections are
+//! not read: a connection that the server closed is detected when it is next taken or swept.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -17,30 +17,30 @@ use crate::outgoing::Outgoing;
 use crate::target::PlainTarget;
 use crate::wire::{Unanswered, Wire};
 
-/// Idle connections to one server that are kept; more are closed.
+/// Idle connections that are kept per server; more are closed.
 pub(crate) const IDLE_PER_SERVER_MAX: usize = 256;
 
 /// The connections of one lane.
 pub(crate) struct Plain {
     connector: Connector,
     idle_max: Duration,
-    /// Locked only to take a connection out or to put it in, never while waiting.
+    /// Locked only to take or return a connection, never while waiting.
     idle: Mutex<Idle>,
 }
 
 #[derive(Default)]
 struct Idle {
-    /// Those last used are last.
+    /// The most recently used are last.
     #[expect(clippy::vec_box, reason = "they go back and forth, and are long")]
     by_server: HashMap<Arc<str>, Vec<Box<Wire>>>,
-    /// Alive while a task closes what was idle for too long.
+    /// Alive while a task closes connections that were idle too long.
     sweeper: Weak<()>,
 }
 
-/// A connection in use. On drop it returns to the pool if its answer was read whole, and is closed
-/// otherwise.
+/// A connection in use. On drop it returns to the pool if its response was read completely, and is
+/// closed otherwise.
 pub(crate) struct PooledConnection {
-    /// Some until it returns to the pool.
+    /// `Some` until it returns to the pool.
     wire: Option<Box<Wire>>,
     server: Arc<str>,
     pool: Arc<Plain>,
@@ -51,8 +51,8 @@ impl Plain {
         Arc::new(Plain { connector, idle_max, idle: Mutex::default() })
     }
 
-    /// It is sent again only if an idle connection turned out to be closed before anything of it
-    /// was written.
+    /// Sends a request. It is retried only if an idle connection turned out to be closed before any
+    /// byte of it was written.
     pub(crate) async fn send(
         self: &Arc<Plain>,
         target: &PlainTarget,
@@ -85,7 +85,7 @@ impl Plain {
         Ok(Answer::over(connection, head))
     }
 
-    /// The idle connection that was used last, if there is one that still can be.
+    /// The most recently used idle connection that is still usable.
     fn take(&self, server: &str) -> Option<Box<Wire>> {
         let now = Instant::now();
         loop {
@@ -118,8 +118,8 @@ impl Plain {
         }
     }
 
-    /// Closes what was idle for too long, and what its server has closed. False if none is left,
-    /// and nobody needs to sweep again before there is.
+    /// Closes connections that were idle too long or that the server closed. Returns false if none
+    /// is left, so that no sweep is needed until there is one.
     fn sweep(&self, now: Instant) -> bool {
         let mut idle = self.lock();
         for wires in idle.by_server.values_mut() {
@@ -138,12 +138,12 @@ impl Plain {
     }
 
     fn lock(&self) -> MutexGuard<'_, Idle> {
-        // A panic leaves connections, not broken structure: go on with them.
+        // A panic cannot leave the table in a broken state, so a poisoned lock is used as it is.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Runs while there are idle connections; `_alive` tells that it does.
+/// Runs while there are idle connections; `_alive` shows that it runs.
 async fn sweep(plain: Weak<Plain>, idle_max: Duration, _alive: Arc<()>) {
     loop {
         tokio::time::sleep(idle_max).await;

@@ -1,10 +1,10 @@
-//! The proxies that the environment names, as curl reads it.
+//! Proxies from the environment variables, with curl's rules.
 
 use http::uri::Scheme;
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 
-/// Which proxy stands before which server.
+/// Selects the proxy for a server.
 pub(crate) struct Proxies(Option<Matcher>);
 
 impl Proxies {
@@ -12,7 +12,7 @@ impl Proxies {
         Proxies(None)
     }
 
-    /// Those of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in capitals or not.
+    /// Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in upper or lower case.
     pub(crate) fn from_environment() -> Proxies {
         Proxies(Some(Matcher::from_env()))
     }
@@ -26,7 +26,7 @@ impl Proxies {
         self.0.as_ref()?.intercept(server)
     }
 
-    /// What a proxy asks of each request that it reads; those through a tunnel it does not read.
+    /// Credentials for requests that the proxy reads; requests through a tunnel do not need them.
     pub(crate) fn credentials(&self, server: &Uri) -> Option<HeaderValue> {
         let is_read = server.scheme() == Some(&Scheme::HTTP);
         let proxy = self.before(server).filter(|_| is_read)?;

@@ -13,7 +13,7 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Reads what has come, without waiting; nobody is woken for more.
+    /// Reads available bytes without waiting; registers no wake-up.
     pub(crate) fn try_read(&self, room: &mut [u8]) -> io::Result<usize> {
         match self {
             Socket::Tcp(stream) => stream.try_read(room),
@@ -53,7 +53,7 @@ impl AsyncRead for Socket {
     }
 }
 
-/// The system takes one slice with less ado than several.
+/// One slice is cheaper to write than a vectored write.
 fn write(
     stream: Pin<&mut impl AsyncWrite>,
     context: &mut Context<'_>,

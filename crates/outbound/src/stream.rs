@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 
-/// Bytes to and from a server: over TCP, TLS or a Unix socket, through a tunnel or not.
+/// Bytes to and from a server: over TCP, TLS or a Unix socket, with or without a tunnel.
 pub(crate) struct Stream {
     bytes: Box<dyn Bytes>,
-    /// A proxy reads the requests, and wants whole addresses in them.
+    /// Set if a proxy reads the requests and needs absolute URLs in them.
     is_read_by_proxy: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where requests of one kind go, with everything about them that does not change.
+//! The URL and the fixed headers of requests of one kind.
 
 use std::sync::Arc;
 
@@ -16,35 +16,35 @@ use crate::client::Client;
 use crate::content::{Body, Content};
 use crate::outgoing::{Form, Outgoing};
 
-/// Far more than any address needs, and far from what the HTTP library cannot hold.
+/// Far more than a URL needs, and below the limit of the HTTP library.
 const URL_BYTES_MAX: usize = 8 * 1024;
 
-/// An address and the headers of every request to it.
+/// A URL and the headers of every request to it.
 #[derive(Clone)]
 pub struct Target {
     uri: Uri,
-    /// If the server is reached without TLS and reads our requests itself.
+    /// Set if the server is connected without TLS and reads our requests itself.
     plain: Option<PlainTarget>,
-    /// With a place for each header that a request brings itself, so that none makes it grow.
+    /// Has capacity for the headers that a request adds, so that the map never grows.
     headers: HeaderMap,
 }
 
-/// What requests over our own connections need.
+/// Prepared data for requests over our own connections.
 #[derive(Clone)]
 pub(crate) struct PlainTarget {
-    /// The server's name, by which its connections are kept.
+    /// The server's name, which is the key of its connections in the pool.
     pub(crate) server: Arc<str>,
     pub(crate) address: Uri,
     pub(crate) post: Form,
 }
 
-/// It is no http or https URL, is too long, or has characters that HTTP does not allow.
+/// The URL is not http or https, is too long, or has characters that HTTP does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not an http or https URL")]
 pub struct NoTarget;
 
 impl Target {
-    /// A name and a password in the URL are sent as a header, unless `headers` has such a one.
+    /// A user name and password in the URL become a header, unless `headers` already has one.
     pub fn new(client: &Client, url: &Url, headers: HeaderMap) -> Result<Target, NoTarget> {
         let mut bare = url.clone();
         let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
@@ -59,20 +59,20 @@ impl Target {
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         all.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         if uri.scheme_str() == Some("http") {
-            // Over TLS it may be HTTP/2, which has another place for it.
+            // Only without TLS: HTTP/2, possible over TLS, has a pseudo-header for the host.
             all.insert(HOST, host(&uri)?);
             all.extend(client.proxy_credentials(&uri).map(|it| (PROXY_AUTHORIZATION, it)));
         }
         all.extend(credentials(url)?.map(|it| (AUTHORIZATION, it)));
-        // Extending replaces what is there under the same name.
+        // Replaces headers of the same name.
         all.extend(headers);
         let server = uri.authority().filter(|_| client.is_plain(&uri));
         let server = server.map(|authority| Arc::from(authority.as_str()));
         Ok(Target::of(uri, server, all))
     }
 
-    /// An address under this one, whose own path stays as the operator wrote it. `path` has only
-    /// letters, digits and slashes.
+    /// A URL below this one; the operator's own path stays unchanged. `path` has only letters,
+    /// digits and slashes.
     pub fn beneath(&self, path: &'static str) -> Target {
         let mut longer = format!("{}/{path}", self.uri.path().trim_end_matches('/'));
         if let Some(query) = self.uri.query() {
@@ -87,7 +87,7 @@ impl Target {
         Target::of(uri, server, self.headers.clone())
     }
 
-    /// Another path of the same server, with its query if it has one.
+    /// Another path of the same server, with an optional query.
     pub fn elsewhere(&self, path: &str) -> Result<Target, NoTarget> {
         let is_path = path.starts_with('/') && path.len() <= URL_BYTES_MAX;
         let path = is_path.then(|| PathAndQuery::try_from(path)).and_then(Result::ok);
@@ -98,12 +98,12 @@ impl Target {
         Ok(Target::of(uri, server, self.headers.clone()))
     }
 
-    /// The path, with the query if there is one.
+    /// The path and the query.
     pub fn path(&self) -> &str {
         path(&self.uri)
     }
 
-    /// Whether an address is one of the same server, over the same protocol.
+    /// True if the URL has the same server and scheme.
     pub fn is_same_server(&self, url: &Url) -> bool {
         let port = self.uri.port_u16().or(match self.uri.scheme_str() {
             Some("https") => Some(443),
@@ -114,7 +114,7 @@ impl Target {
             && port == url.port_or_known_default()
     }
 
-    /// Sets headers of every request.
+    /// Sets headers for every request.
     pub fn put(&mut self, headers: HeaderMap) {
         self.headers.extend(headers);
         if let Some(plain) = &mut self.plain {
@@ -138,7 +138,7 @@ impl Target {
         request((Method::POST, self.uri.clone()), headers, body)
     }
 
-    /// Our address with something behind it.
+    /// This URL with `rest` appended.
     pub(crate) fn longer(&self, rest: &str) -> Result<Uri, NoTarget> {
         Uri::try_from(format!("{}{rest}", self.uri)).map_err(|_| NoTarget)
     }

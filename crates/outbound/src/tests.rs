@@ -1,4 +1,5 @@
-//! Requests over real sockets: what a server sees, and what its failures are called.
+//! Tests of requests over real sockets: the bytes that a server receives, and the errors for its
+//! failures.
 
 mod early;
 mod held;
@@ -18,13 +19,13 @@ use super::*;
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
 
-/// What it closes, it closes for another reason than age.
+/// `idle_max` is long, so that no connection is closed because of its age.
 fn client(way: ConnectVia) -> Client {
     let (connect_timeout, idle_max) = (Duration::from_secs(1), Duration::from_secs(600));
     Client::new(Reach { way, connect_timeout, idle_max }).unwrap()
 }
 
-/// A server that gives each connection one answer; joining tells what it was sent.
+/// A server that answers each connection once; joining returns what it received.
 fn server(answer: &'static str) -> (SocketAddr, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -52,7 +53,7 @@ fn target(client: &Client, url: &str) -> Target {
     Target::new(client, &Url::parse(url).unwrap(), HeaderMap::new()).unwrap()
 }
 
-/// Posts to a server, and holds what it saw against what is expected; `PORT` stands for its port.
+/// Posts to a server and compares what it received; `PORT` is replaced by its port.
 async fn check(client: &Client, url: &str, expected: Expect) {
     let (address, seen) = server(OK);
     let target = target(client, &url.replace("PORT", &address.port().to_string()));

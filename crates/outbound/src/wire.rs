@@ -1,8 +1,8 @@
-//! One HTTP/1.1 connection without TLS. The task that waits for an answer also writes the request
-//! and reads the answer.
+//! One HTTP/1.1 connection without TLS. The task that waits for a response also writes the request
+//! and reads the response.
 //!
-//! It has no task of its own and keeps no buffer while it waits: bytes are read into a buffer whose
-//! size follows what arrived before, and which is handed out without a copy.
+//! The connection has no task of its own and keeps no buffer while it waits: bytes are read into a
+//! buffer whose size follows earlier reads, and the buffer is handed out without a copy.
 
 mod chunks;
 mod framing;
@@ -29,30 +29,30 @@ use malformed::Malformed;
 
 pub(crate) use head::Head;
 
-/// Heads, events and small bodies are read so, through the stack.
+/// Stack buffer for heads, events and small bodies.
 const READ_BYTES_MIN: usize = 8 * 1024;
-/// Long bodies are read in pieces that double up to here while the server fills them.
+/// Buffers for long bodies double up to this size while the server fills them.
 const READ_BYTES_MAX: usize = 256 * 1024;
-/// What a server may send before its answer, such as 103.
+/// Maximum informational responses, such as 103, before the final one.
 pub(crate) const INTERIM_HEADS_MAX: usize = 16;
 
 pub(crate) struct Wire {
     socket: Socket,
-    /// There until it is written.
+    /// `Some` until it is written completely.
     request: Option<Outgoing>,
-    /// How the answer goes on, once its head has come.
+    /// The body's framing, once the head has arrived.
     answer: Option<Framing>,
-    /// What has come of it and is not handed out.
+    /// Bytes received and not handed out yet.
     unread: Bytes,
-    /// How much the next piece of a body may be.
+    /// Buffer size of the next read of a body.
     read_bytes: usize,
-    /// No request can follow.
+    /// Set if no request can follow on this connection.
     is_last: bool,
     pub(crate) idle_since: Instant,
 }
 
 pub(crate) enum Unanswered {
-    /// The server has seen nothing of it.
+    /// The server received no byte of the request.
     Unsent(Outgoing, io::Error),
     Broken(OutboundError),
 }
@@ -74,13 +74,13 @@ impl Wire {
         }
     }
 
-    /// Whether the last answer has come whole, and another request can follow.
+    /// True if the last response was read completely and another request can follow.
     pub(crate) fn is_free(&self) -> bool {
         let is_over = self.is_over() && self.unread.is_empty();
         is_over && self.request.is_none() && !self.is_last
     }
 
-    /// The same, once what has come already of an unwanted rest is thrown away.
+    /// Discards the bytes of an unwanted rest that have arrived, then checks like `is_free`.
     pub(crate) fn is_free_without_rest(&mut self) -> bool {
         self.skip();
         let mut room = [0; READ_BYTES_MIN];
@@ -92,23 +92,23 @@ impl Wire {
         self.is_free()
     }
 
-    /// Whether an idle connection still is one: its server has neither closed it nor said anything.
+    /// True if the server has neither closed an idle connection nor sent anything.
     pub(crate) fn is_still_open(&self) -> bool {
         let looked = self.socket.try_read(&mut [0]);
         looked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     }
 
-    /// Whether nothing more of the body is to come.
+    /// True if the body is complete.
     pub(crate) fn is_over(&self) -> bool {
         self.answer.is_some_and(|framing| framing.is_over())
     }
 
-    /// The least number of bytes of the body that are to come.
+    /// A lower bound of the remaining bytes of the body.
     pub(crate) fn left_min(&self) -> u64 {
         self.answer.map_or(0, |framing| framing.left_min())
     }
 
-    /// Writes a request and waits for the head of its answer.
+    /// Writes a request and waits for the head of its response.
     pub(crate) async fn send(&mut self, request: Outgoing) -> Result<Head, Unanswered> {
         self.request = Some(request);
         self.answer = None;
@@ -131,7 +131,7 @@ impl Wire {
                 Ok(None) => {}
                 Err(malformed) => return self.fail(&malformed),
             }
-            // Its answer may have come before all of a long request was written.
+            // The response may have started before a long request was written completely.
             if let Err(error) = self.write(context) {
                 return self.fail(&error);
             }
@@ -187,8 +187,8 @@ impl Wire {
         }
     }
 
-    /// Writes what can be written now. A server that closes may have answered before: that it took
-    /// no more of the request is no fault yet.
+    /// Writes as much as possible now. A server that closes may have responded before, so that a
+    /// failed write of the request is not an error yet.
     fn write(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(request) = &mut self.request else { return Ok(()) };
         match request.poll_write(&mut self.socket, context) {
@@ -203,13 +203,13 @@ impl Wire {
         Ok(())
     }
 
-    /// Reads what has come of a body, all of which before is handed out.
+    /// Reads the next bytes of a body, after all earlier ones were handed out.
     fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let room = self.read_bytes;
         let count = if room == READ_BYTES_MIN {
             ready!(self.poll_read_little(context))?
         } else {
-            // Nothing is set aside while it waits.
+            // No buffer is allocated while it waits.
             ready!(self.socket.poll_read_ready(context))?;
             let mut buffer = BytesMut::with_capacity(room);
             let count = ready!(poll_read_buf(Pin::new(&mut self.socket), context, &mut buffer))?;
@@ -224,7 +224,7 @@ impl Wire {
         Poll::Ready(Ok(count))
     }
 
-    /// Reads behind what is there already.
+    /// Appends to the unread bytes.
     fn poll_read_little(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut room = [MaybeUninit::uninit(); READ_BYTES_MIN];
         let mut buffer = ReadBuf::uninit(&mut room);
@@ -238,14 +238,14 @@ impl Wire {
         Poll::Ready(Ok(came.len()))
     }
 
-    /// Throws away what has come of the body.
+    /// Discards the bytes of the body that have arrived.
     fn skip(&mut self) {
         let Some(framing) = &mut self.answer else { return };
-        // A fault stays where it is, and the body is not over.
+        // On an error the bytes stay, and the body is not over.
         while let Ok(Some(_)) = framing.take(&mut self.unread) {}
     }
 
-    /// Nothing more comes of this answer, and no other follows it.
+    /// Marks the response as failed: nothing more is read, and no request can follow.
     fn fail<T>(
         &mut self,
         error: &(dyn std::error::Error + 'static),

@@ -1,4 +1,4 @@
-//! Every committed seed of the fuzz targets, without a fuzzer; and bytes near them.
+//! Runs the properties on every committed fuzz seed and on mutations of them, without a fuzzer.
 
 mod properties;
 

@@ -1,4 +1,4 @@
-//! The walk through a union: which of its branches the caller meant, and what is wrong there.
+//! Checks a union: chooses the branch that the caller meant, and reports its faults.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,8 @@ use crate::rules::wrong_option;
 use crate::walk::{Crumb, Walk};
 
 impl<'a> Walk<'a> {
-    /// A union reports the faults of the branch that fits best: by tag, then by type, then the one
-    /// with the fewest faults.
+    /// Reports the faults of the best matching branch: by tag, then by type, then by the fewest
+    /// faults.
     pub(crate) fn check_union(&mut self, union: &'a Union, accepts: Kinds, value: &'a Value) {
         if let Some(options) = &union.options {
             let fault = wrong_option(options, accepts, value);
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The faults of one branch, kept apart from those already found.
+    /// The faults of one branch, without those found before.
     pub(crate) fn attempt(&mut self, id: NodeId, value: &'a Value) -> Vec<(Vec<PathStep>, Fault)> {
         let before = std::mem::take(&mut self.found);
         let was_trying = std::mem::replace(&mut self.trying, true);
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// How far a branch is from fitting: a wrong constant first, then what is missing, then the rest.
+/// Distance of a branch from a match: wrong constants, then missing fields, then all faults.
 fn distance(found: &[(Vec<PathStep>, Fault)], level: usize) -> (usize, usize, usize) {
     let here = || found.iter().filter(|(path, _)| path.len() == level + 1);
     let constants = here().filter(|(_, fault)| matches!(fault, Fault::NotOneOf { .. })).count();

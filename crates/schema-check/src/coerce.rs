@@ -1,16 +1,16 @@
-//! Text pairs of a query string or a form, turned into the JSON that a schema wants.
+//! Converts the text pairs of a query string or form into the JSON that a schema expects.
 
 use serde_json::{Map, Number, Value};
 
 use crate::node::{Kinds, Node, NodeId};
 use crate::walk::{self, Nulls};
 
-/// Pairs of which several may have the same name.
+/// Converts pairs in which names may repeat.
 pub(crate) fn coerce(nodes: &[Node], root: NodeId, pairs: Vec<(String, String)>) -> Value {
     coerce_all(nodes, root, grouped(pairs))
 }
 
-/// Pairs whose names all differ, and are none of a list's.
+/// Converts pairs with distinct names, none of which ends in `[]`.
 pub(crate) fn coerce_distinct(
     nodes: &[Node],
     root: NodeId,
@@ -32,7 +32,7 @@ fn coerce_all(nodes: &[Node], root: NodeId, all: impl IntoIterator<Item = NamedT
     Value::Object(object)
 }
 
-/// All texts sent under one name; `tags[]` is another way to write a repeated `tags`.
+/// All texts with one name; `tags[]` is another notation of a repeated `tags`.
 struct NamedTexts {
     name: String,
     texts: Vec<String>,
@@ -65,7 +65,7 @@ fn grouped(pairs: Vec<(String, String)>) -> Vec<NamedTexts> {
     groups
 }
 
-/// The node of a property, wherever in the schema it is declared.
+/// The node of a property, wherever the schema declares it.
 fn property(nodes: &[Node], id: NodeId, name: &str, seen: &mut Vec<NodeId>) -> Option<NodeId> {
     if seen.contains(&id) {
         return None;
@@ -88,7 +88,7 @@ fn coerce_given(nodes: &[Node], id: NodeId, given: &NamedTexts) -> Value {
         [only] if !given.is_list && !takes_only_array => scalar(nodes, id, only),
         [only] if !given.is_list => list(nodes, id, only.split(',').map(str::trim)),
         many if takes_array => list(nodes, id, many.iter().map(String::as_str)),
-        // A scalar given twice is a mistake; as an array the check will say so.
+        // A repeated scalar is an error; the array makes the check report it.
         _ => given.as_text(),
     }
 }
@@ -111,7 +111,7 @@ fn items(nodes: &[Node], id: NodeId, seen: &mut Vec<NodeId>) -> Option<NodeId> {
     node.array.items.or_else(|| parts.copied().find_map(|part| items(nodes, part, seen)))
 }
 
-/// Text is left alone where text is valid; otherwise it is read as the type that is wanted.
+/// Keeps text where text is valid; otherwise parses it as the expected type.
 fn scalar(nodes: &[Node], id: NodeId, text: &str) -> Value {
     let as_text = Value::from(text);
     let accepts = nodes[id.0].accepts;

@@ -1,4 +1,4 @@
-//! Turns a JSON Schema into nodes once, and refuses a schema it could not enforce.
+//! Compiles a JSON Schema into nodes, and refuses a schema that it could not enforce.
 
 use hashbrown::HashMap;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::shape::SchemaError;
 use crate::source::Source;
 use crate::union;
 
-/// Bounds on the schema itself, far above any of ours.
+/// Limits of the schema itself, far above those of our types.
 const NODES_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 64;
 
@@ -33,7 +33,7 @@ const ANNOTATIONS: [&str; 17] = [
     "externalDocs",
 ];
 
-/// All nodes of the schema at `pointer` in `document`, and which of them is the root.
+/// Compiles the schema at `pointer` in `document`; returns all nodes and the root.
 pub(crate) fn compile(document: &Value, pointer: &str) -> Result<(Vec<Node>, NodeId), SchemaError> {
     let mut compiler = Compiler { document, nodes: Vec::new(), referenced: HashMap::new() };
     let root = compiler.reference(pointer, 0)?;
@@ -141,7 +141,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The keywords whose argument is one or more schemas.
+    /// Compiles keywords whose argument is one or more schemas.
     fn applicator(
         &mut self,
         node: &mut Node,

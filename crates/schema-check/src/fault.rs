@@ -1,12 +1,12 @@
-//! One thing that is wrong with one value: its words for people and its code for programs.
+//! One error in a value: the message for people and the code for programs.
 
 use std::fmt;
 
 use serde_json::{Map, Number, Value, json};
 
-/// The longest piece of a caller's value that is repeated back, in characters.
+/// Maximum characters of a caller's value that a message repeats.
 const ECHO_CHARS_MAX: usize = 64;
-/// The most names or options that one message lists.
+/// Maximum names or options that a message lists.
 const LISTED_MAX: usize = 40;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -41,11 +41,11 @@ pub enum Fault {
     NotMultipleOf(Number),
     BadText(TextRule),
     TooComplex,
-    /// A rule that no schema states, in words that tell the caller what to do.
+    /// A rule outside the schema; the text tells the caller what to do.
     Custom(String),
 }
 
-/// What a bound counts.
+/// The quantity that a bound limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measured {
     Number,
@@ -54,7 +54,7 @@ pub enum Measured {
     Properties,
 }
 
-/// What a text must look like.
+/// A required text format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextRule {
     Url,
@@ -70,13 +70,13 @@ impl Fault {
         Fault::Missing { expected: expected.to_owned() }
     }
 
-    /// A value that is none of the allowed ones; long values are cut before they are repeated.
+    /// A value outside the allowed ones; long values are truncated in the message.
     pub fn not_one_of(options: &[Value], received: &Value) -> Fault {
         let options = options.iter().filter(|it| !it.is_null()).cloned().collect();
         Fault::NotOneOf { options, received: echoed(received) }
     }
 
-    /// The machine's view of the fault: a `code` and what goes with it.
+    /// The machine-readable form: a `code` and its fields.
     pub(crate) fn issue(&self) -> Map<String, Value> {
         let fields = match self {
             Fault::Missing { expected } => {
@@ -202,7 +202,7 @@ impl From<String> for Fault {
     }
 }
 
-/// Cuts a caller's text to what may be repeated back.
+/// Truncates a caller's text for a message.
 pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(ECHO_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),

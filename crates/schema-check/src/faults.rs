@@ -1,4 +1,4 @@
-//! Everything wrong with one value, in the two forms the API answers with.
+//! All faults of one value, in the two forms of the API's error response.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::{Fault, cut};
 
-/// The most faults one answer reports; a body with more is wrong enough to be told in parts.
+/// Maximum faults in one response.
 pub const FAULTS_MAX: usize = 100;
 
-/// All faults of one value, each with its place, in the order they were found.
+/// All faults of one value, each with its path, in the order found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Faults {
     found: Vec<(Vec<PathStep>, Fault)>,
 }
 
-/// One step down into a value.
+/// One step of a path into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathStep {
     Field(String),
     Index(usize),
 }
 
-/// A place in a value where rules that no schema states add their faults.
+/// A path at which rules outside the schema add faults.
 pub struct FaultsAt<'a> {
     faults: &'a mut Faults,
     path: Vec<PathStep>,
 }
 
 impl Faults {
-    /// Faults with a single entry, for a rule that fails on its own.
+    /// A list with a single fault.
     pub fn one<S: Into<PathStep>>(
         path: impl IntoIterator<Item = S>,
         fault: impl Into<Fault>,
@@ -39,12 +39,12 @@ impl Faults {
         faults
     }
 
-    /// The place at `path`: `faults.at(["messages"]).push("…")`.
+    /// The builder for faults at `path`: `faults.at(["messages"]).push("…")`.
     pub fn at<S: Into<PathStep>>(&mut self, path: impl IntoIterator<Item = S>) -> FaultsAt<'_> {
         FaultsAt { path: path.into_iter().map(Into::into).collect(), faults: self }
     }
 
-    /// The place of the value itself.
+    /// The builder for faults of the value itself.
     pub fn root(&mut self) -> FaultsAt<'_> {
         FaultsAt { path: Vec::new(), faults: self }
     }
@@ -63,13 +63,13 @@ impl Faults {
         self.found.len()
     }
 
-    /// For a rule that ends in a verdict: nothing when nothing was found.
+    /// `Ok` if there are no faults.
     pub fn into_result(self) -> Result<(), Faults> {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }
 
     /// The `details` object of the specification's validation error: `_errors` at each level and
-    /// one sub-object for each offending field or array index.
+    /// one sub-object for each invalid field or array index.
     pub fn details(&self) -> Value {
         let mut root = Level::default();
         for (path, fault) in &self.found {
@@ -137,7 +137,7 @@ impl fmt::Display for PathStep {
     }
 }
 
-/// Names are cut too: in an object with free keys they are the caller's own text.
+/// Names are truncated too: in an object with free keys they are the caller's text.
 impl From<&str> for PathStep {
     fn from(name: &str) -> PathStep {
         PathStep::Field(cut(name))
@@ -150,7 +150,7 @@ impl From<usize> for PathStep {
     }
 }
 
-/// One level of `details` while it is being built.
+/// One level of `details` during its construction.
 #[derive(Default)]
 struct Level {
     errors: Vec<String>,
@@ -158,7 +158,7 @@ struct Level {
 }
 
 impl Level {
-    /// A caller's own key `_errors` must not displace the list of that name.
+    /// A caller's own key `_errors` must not replace the list of that name.
     fn below(&mut self, name: String) -> &mut Level {
         if name == "_errors" {
             return self;

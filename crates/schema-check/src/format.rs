@@ -1,11 +1,11 @@
-//! The text formats we publish, each with the test that enforces it.
+//! The published text formats, each with the check that enforces it.
 
 use crate::fault::TextRule;
 
-/// Formats that say how a number is stored or what a string means, and forbid nothing.
+/// Formats that describe storage or meaning and forbid nothing.
 const ANNOTATIONS: [&str; 5] = ["double", "float", "binary", "byte", "password"];
 
-/// What a schema's `format` means for a text; an error if we would publish it and not enforce it.
+/// The rule of a `format`; an error for formats that would be published and not enforced.
 pub(crate) fn rule(format: &str) -> Result<Option<TextRule>, String> {
     match format {
         "uri" => Ok(Some(TextRule::Url)),
@@ -18,7 +18,7 @@ pub(crate) fn rule(format: &str) -> Result<Option<TextRule>, String> {
     }
 }
 
-/// The least and the greatest value of an integer format.
+/// The minimum and maximum of an integer format.
 pub(crate) fn integer_bounds(format: &str) -> Option<(i64, u64)> {
     match format {
         "int8" => Some((i8::MIN.into(), i8::MAX as u64)),
@@ -44,7 +44,7 @@ pub(crate) fn fits(rule: &TextRule, text: &str) -> bool {
     }
 }
 
-/// An absolute URI by RFC 3986: a scheme, a colon, and nothing that would need escaping.
+/// An absolute URI (RFC 3986): a scheme, a colon, and no characters that need escaping.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let is_scheme_byte = |it: u8| it.is_ascii_alphanumeric() || b"+-.".contains(&it);

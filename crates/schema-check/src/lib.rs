@@ -1,8 +1,8 @@
-//! Checks JSON against the very schema the service publishes, and reports every fault.
+//! Checks JSON against the published schema, and reports every fault.
 //!
-//! Serde stops at the first problem, and the specification wants one entry per offending field.
-//! So a body is walked against its schema first, all faults are collected, and only a body
-//! without faults is handed to serde. ADR 0002 says why the walker is ours.
+//! Serde stops at the first error, but the specification requires one entry per invalid field. So a
+//! body is first checked against its schema, all faults are collected, and only a body without
+//! faults is passed to serde. ADR 0002 says why this checker is our own.
 
 mod branch;
 mod coerce;

@@ -1,4 +1,4 @@
-//! A schema in the form it is enforced in: resolved, typed, its patterns compiled once.
+//! A compiled schema: resolved, typed, with compiled patterns.
 
 use hashbrown::HashMap;
 use regex::Regex;
@@ -7,16 +7,16 @@ use serde_json::{Number, Value};
 use crate::fault::{TextRule, quoted};
 use crate::number;
 
-/// The place of a node in its shape's table; references and recursion are just numbers.
+/// The index of a node in its shape's table; references and recursion are indexes too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeId(pub(crate) usize);
 
-/// One schema object. All of its rules apply at once.
+/// One schema object. All its rules apply at once.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) never: bool,
     pub(crate) kinds: Option<Kinds>,
-    /// What the node accepts once its references, parts and branches are taken together.
+    /// The JSON types that the node accepts, after its references, parts and branches.
     pub(crate) accepts: Kinds,
     pub(crate) allowed: Option<Vec<Value>>,
     pub(crate) text: Text,
@@ -54,7 +54,7 @@ pub(crate) struct Range {
     pub(crate) exclusive_minimum: Option<Number>,
     pub(crate) maximum: Option<Number>,
     pub(crate) exclusive_maximum: Option<Number>,
-    /// What an integer format such as `uint32` can hold; serde enforces it, so the check must too.
+    /// The range of an integer format such as `uint32`. Serde enforces it, so the check must too.
     pub(crate) representable: Option<(Number, Number)>,
     pub(crate) multiple_of: Option<Number>,
 }
@@ -87,14 +87,14 @@ pub(crate) struct Property {
 #[derive(Debug)]
 pub(crate) struct Union {
     pub(crate) branches: Vec<NodeId>,
-    /// `oneOf`: exactly one branch may fit.
+    /// `oneOf`: exactly one branch may match.
     pub(crate) exclusive: bool,
-    /// All the branches' values, when each branch is only a list of values.
+    /// The values of all branches, if every branch is only a list of values.
     pub(crate) options: Option<Vec<Value>>,
     pub(crate) tag: Option<Tag>,
 }
 
-/// The property whose constant tells the object branches of a union apart.
+/// The property whose constant identifies the object branches of a union.
 #[derive(Debug)]
 pub(crate) struct Tag {
     pub(crate) name: String,
@@ -110,7 +110,7 @@ impl Kinds {
     pub(crate) const NULL: Kinds = Kinds(1);
     pub(crate) const BOOLEAN: Kinds = Kinds(2);
     pub(crate) const INTEGER: Kinds = Kinds(4);
-    /// A number that is not whole.
+    /// A number with a fraction.
     const FRACTION: Kinds = Kinds(8);
     pub(crate) const NUMBER: Kinds = Kinds(4 | 8);
     pub(crate) const STRING: Kinds = Kinds(16);
@@ -150,8 +150,8 @@ impl Kinds {
         Kinds(self.0 & !Kinds::NULL.0)
     }
 
-    /// The types in words for a message: `string or array`. Null is left out: to a caller it is
-    /// the same as leaving the field out.
+    /// The types in words for a message: `string or array`. Omits null, which for a caller is the
+    /// same as an absent field.
     pub(crate) fn words(self) -> String {
         let wanted = self.without_null();
         if wanted == Kinds::NONE {
@@ -175,7 +175,7 @@ impl Default for Kinds {
     }
 }
 
-/// Broad before narrow: `number` covers `integer`.
+/// Broad types before narrow ones: `number` covers `integer`.
 const NAMES: [(Kinds, &str); 7] = [
     (Kinds::NULL, "null"),
     (Kinds::BOOLEAN, "boolean"),
@@ -186,7 +186,7 @@ const NAMES: [(Kinds, &str); 7] = [
     (Kinds::OBJECT, "object"),
 ];
 
-/// What was sent, in a word; a fraction is only worth naming where a whole number was wanted.
+/// The received type in a word; a fraction is named only where an integer is expected.
 pub(crate) fn received(value: &Value, wanted: Kinds) -> &'static str {
     match value {
         Value::Null => "null",

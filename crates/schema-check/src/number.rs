@@ -1,13 +1,13 @@
-//! JSON numbers compared by value: `1`, `1.0` and `1e0` are the same number.
+//! Compares JSON numbers by value: `1`, `1.0` and `1e0` are equal.
 
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-/// Beyond this a float has no exact `i128`; nothing we bound is that large.
+/// Above this a float has no exact `i128`; no bound of ours is that large.
 const EXACT_MAX: f64 = 1e38;
-/// How far a quotient may be from whole and still count as whole: decimal steps such as 0.1 have
-/// no exact binary form.
+/// Tolerance for quotients that count as whole: decimal steps such as 0.1 have no exact binary
+/// form.
 const QUOTIENT_TOLERANCE: f64 = 1e-9;
 
 pub(crate) fn is_whole(number: &Number) -> bool {
@@ -30,14 +30,14 @@ pub(crate) fn is_multiple(number: &Number, step: &Number) -> bool {
     quotient.is_finite() && distance <= QUOTIENT_TOLERANCE * quotient.abs().max(1.0)
 }
 
-/// `1.0` as `1`, so that serde takes it for an integer; none if it has no such form.
+/// Converts `1.0` to `1`, so that serde accepts it as an integer; `None` for other numbers.
 pub(crate) fn as_integer(number: &Number) -> Option<Number> {
     let exact = exact(number)?;
     let unsigned = u64::try_from(exact).map(Number::from);
     unsigned.or_else(|_| i64::try_from(exact).map(Number::from)).ok()
 }
 
-/// Equality of JSON Schema: numbers by value, objects whatever their order.
+/// Equality in JSON Schema: numbers by value, objects in any order.
 pub(crate) fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => compare(left, right) == Ordering::Equal,

@@ -1,4 +1,4 @@
-//! The rules that look at one value only: its type, the values allowed for it, its range.
+//! Rules for a single value: its type, its allowed values, its range.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;

@@ -20,7 +20,7 @@ pub struct Shape {
     root: NodeId,
 }
 
-/// The schema asks for something that would be published and not enforced.
+/// The schema has a rule that would be published and not enforced.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem} (in the schema at {pointer})")]
 pub struct SchemaError {
@@ -30,15 +30,15 @@ pub struct SchemaError {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ParseError {
-    /// The caller's mistakes.
+    /// Errors of the caller.
     #[error(transparent)]
     Invalid(Faults),
-    /// Our mistake: the schema accepted what the type does not.
+    /// A bug of ours: the schema accepts a value that the type refuses.
     #[error("the published schema accepts what its type refuses: {0}")]
     Disagrees(serde_json::Error),
 }
 
-/// A checked value of `T`: the one door for bodies, query strings and form fields.
+/// Checks a value and deserializes it to `T`; used for bodies, query strings and form fields.
 pub fn parse<T: JsonSchema + DeserializeOwned + 'static>(value: Value) -> Result<T, ParseError> {
     let tidied = Shape::of::<T>().accept(value).map_err(ParseError::Invalid)?;
     serde_json::from_value(tidied).map_err(ParseError::Disagrees)
@@ -46,34 +46,34 @@ pub fn parse<T: JsonSchema + DeserializeOwned + 'static>(value: Value) -> Result
 
 impl Shape {
     /// The shape of a type, built on first use. Panics if the type's schema cannot be enforced,
-    /// which is a mistake in the type: build all shapes at start, or in a test.
+    /// which is a bug in the type: build all shapes at start, or in a test.
     pub fn of<T: JsonSchema + 'static>() -> &'static Shape {
         cached(TypeId::of::<T>(), || schemars::schema_for!(T))
     }
 
-    /// A shape of a schema that stands alone; its references point into itself.
+    /// The shape of a self-contained schema, whose references point into itself.
     pub fn from_schema(schema: &Value) -> Result<Shape, SchemaError> {
         Shape::from_document(schema, "#")
     }
 
-    /// A shape of one schema of a document, such as `#/components/schemas/Model`.
+    /// The shape of one schema of a document, such as `#/components/schemas/Model`.
     pub fn from_document(document: &Value, pointer: &str) -> Result<Shape, SchemaError> {
         let (nodes, root) = compile(document, pointer)?;
         Ok(Shape { nodes, root })
     }
 
-    /// Checks what a caller sent: a null on an optional property counts as absent.
+    /// Checks a request: null on an optional property counts as absent.
     pub fn check(&self, value: &Value) -> Result<(), Faults> {
         walk::walk(&self.nodes, self.root, value, Nulls::Absent).faults.into_result()
     }
 
-    /// Checks what we send, as strictly as a client's validator would: a null is a null.
+    /// Checks a response as strictly as a client's validator would: null is a value.
     pub fn check_reply(&self, value: &Value) -> Result<(), Faults> {
         walk::walk(&self.nodes, self.root, value, Nulls::Literal).faults.into_result()
     }
 
-    /// Checks the value and makes it fit for serde: a null that stands for an absent field is
-    /// dropped, and a whole float where an integer is wanted becomes one.
+    /// Checks the value and adapts it for serde: a null that means an absent field is removed, and
+    /// a whole float where an integer is expected becomes an integer.
     pub fn accept(&self, value: Value) -> Result<Value, Faults> {
         let findings = walk::walk(&self.nodes, self.root, &value, Nulls::Absent);
         findings.faults.into_result()?;
@@ -83,13 +83,13 @@ impl Shape {
         Ok(value)
     }
 
-    /// Turns the text pairs of a query string or a form into the JSON that the schema wants. What
-    /// cannot be turned stays text, so that the check says what was wanted.
+    /// Converts the text pairs of a query string or form into the JSON that the schema expects.
+    /// Other text stays text, so that the check reports the expected type.
     pub fn coerce(&self, pairs: Vec<(String, String)>) -> Value {
         coerce::coerce(&self.nodes, self.root, pairs)
     }
 
-    /// The same for the variables of a path, each of which has its own name.
+    /// Converts the variables of a path, whose names are distinct.
     pub fn coerce_distinct(&self, pairs: impl Iterator<Item = (String, String)>) -> Value {
         coerce::coerce_distinct(&self.nodes, self.root, pairs)
     }
@@ -101,7 +101,7 @@ impl SchemaError {
     }
 }
 
-/// Shapes live as long as the program, one for each type that is ever asked for.
+/// Shapes live as long as the program, one for each type in use.
 fn cached(key: TypeId, schema: fn() -> Schema) -> &'static Shape {
     static SHAPES: LazyLock<RwLock<HashMap<TypeId, &'static Shape>>> =
         LazyLock::new(RwLock::default);

@@ -1,4 +1,4 @@
-//! Reads the arguments of a schema's keywords, and says where one is not what it should be.
+//! Reads the arguments of a schema's keywords, and reports the position of an invalid one.
 
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Number, Value};
@@ -7,10 +7,10 @@ use crate::format;
 use crate::node::{Kinds, Length, Node, Pattern};
 use crate::shape::SchemaError;
 
-/// The most memory one compiled pattern may take.
+/// Maximum memory of one compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Where the schema being compiled stands.
+/// Pointer and depth of the schema that is compiled.
 pub(crate) struct Source<'a> {
     pub(crate) pointer: &'a str,
     pub(crate) depth: usize,
@@ -109,7 +109,7 @@ impl Source<'_> {
     }
 }
 
-/// JSON Schema's patterns are ECMAScript's, where `\d` and `\w` are ASCII.
+/// JSON Schema uses ECMAScript patterns, in which `\d` and `\w` are ASCII.
 fn compile_pattern(source: &str) -> Result<Regex, regex::Error> {
     let mut translated = String::with_capacity(source.len());
     let mut letters = source.chars();

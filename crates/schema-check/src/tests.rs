@@ -1,4 +1,4 @@
-//! The checks of this crate, by what they are about.
+//! Tests of this crate, by topic.
 
 mod coerce;
 mod faults;

@@ -1,4 +1,4 @@
-//! Makes a value that passed its schema fit for serde, which is stricter about nulls and floats.
+//! Adapts a valid value for serde, which is stricter about nulls and floats.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::node::{Kinds, Node, NodeId, Object};
 use crate::number;
 use crate::walk::{self, Nulls};
 
-/// The walk before has bounded the depth of what reaches here.
+/// The check before has limited the depth of the value.
 pub(crate) fn tidy(nodes: &[Node], root: NodeId, mut value: Value) -> Value {
     tidy_node(nodes, root, &mut value);
     value
@@ -49,7 +49,7 @@ fn tidy_node(nodes: &[Node], id: NodeId, value: &mut Value) {
     }
 }
 
-/// A null on an optional property that takes no null: the caller means "not given".
+/// True for null on an optional property that takes no null: the caller means "not given".
 fn is_absent(nodes: &[Node], rules: &Object, name: &str, value: &Value) -> bool {
     let Some(property) = rules.properties.get(name) else { return false };
     let takes_null = nodes[property.node.0].accepts.contains(Kinds::NULL);

@@ -1,12 +1,12 @@
-//! What a union can say about itself before any value is seen: its types, its values, its tag.
+//! Analyses unions at compile time: their types, values and tag.
 
 use serde_json::Value;
 
 use crate::node::{Kinds, Node, NodeId, Tag, Union};
 use crate::shape::SchemaError;
 
-/// Works out for each node which JSON types it can accept at all. A schema that refers to itself
-/// without going deeper into the value would never end, so it is refused.
+/// Computes the JSON types that each node can accept. Refuses a schema that refers to itself
+/// without descending into the value, because its check would not end.
 pub(crate) fn settle_kinds(nodes: &mut [Node]) -> Result<(), SchemaError> {
     let mut progress = vec![Progress::Untouched; nodes.len()];
     for index in 0..nodes.len() {
@@ -15,7 +15,7 @@ pub(crate) fn settle_kinds(nodes: &mut [Node]) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// Finds for each union the list of values it amounts to, or the tag that tells its branches apart.
+/// Finds the list of values of each union, or the tag that identifies its branches.
 pub(crate) fn find_tags(nodes: &mut [Node]) {
     for index in 0..nodes.len() {
         let mut unions = std::mem::take(&mut nodes[index].unions);
@@ -73,7 +73,7 @@ fn options(nodes: &[Node], union: &Union) -> Option<Vec<Value>> {
             None if node.accepts == Kinds::NULL => vec![Value::Null],
             None => return None,
         };
-        // A value in two branches of a `oneOf` would have to be refused; leave that to the walk.
+        // A value in two branches of a `oneOf` must be refused; the full check does that.
         if listed.iter().any(|it| options.contains(it)) {
             return None;
         }
@@ -126,14 +126,14 @@ fn constants(nodes: &[Node], id: NodeId) -> Vec<(String, Vec<String>)> {
     constants
 }
 
-/// The node at the end of a chain of bare references.
+/// The first node of a reference chain with allowed values, or else the last one.
 fn resolved(nodes: &[Node], id: NodeId) -> &Node {
     let chain = hops(nodes, id);
     let has_rules = |it: &&&Node| it.allowed.is_some();
     chain.iter().find(has_rules).or(chain.last()).copied().unwrap_or(&nodes[id.0])
 }
 
-/// A node and what it refers to, one after the other; a circle ends where it began.
+/// A node and its chain of references; a cycle ends where it began.
 fn hops(nodes: &[Node], id: NodeId) -> Vec<&Node> {
     let mut seen = vec![id];
     let mut next = nodes[id.0].reference;

@@ -1,4 +1,4 @@
-//! The check itself: a value walked against its nodes, all faults collected on the way.
+//! Checks a value against its nodes and collects all faults.
 
 use serde_json::{Map, Number, Value};
 
@@ -9,25 +9,25 @@ use crate::node::{Array, Kinds, Length, Node, NodeId, Object, Text};
 use crate::number;
 use crate::rules::{are_unique, out_of_range, wrong_type, wrong_value};
 
-/// Levels of schema and value together; serde_json parses no deeper than 128 levels.
+/// Maximum levels of schema and value together; serde_json parses at most 128 levels.
 const DEPTH_MAX: usize = 512;
-/// Steps spent on trying branches of unions. A walk without them takes time in proportion to the
-/// body, but a union of unions could take exponential time on a small one.
+/// Maximum steps for trying the branches of unions. The rest of a check takes time in proportion to
+/// the body, but a union of unions could take exponential time on a small body.
 const TRIALS_MAX: u32 = 1_000_000;
 
-/// What a walk found out.
+/// The result of a check.
 pub(crate) struct Findings {
     pub(crate) faults: Faults,
-    /// The value has nulls or floats that serde would not take, though the schema does.
+    /// Set if the value has nulls or floats that the schema accepts and serde would not.
     pub(crate) untidy: bool,
 }
 
-/// How a null on an optional property is read.
+/// The meaning of null on an optional property.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nulls {
-    /// As the caller means it: not given.
+    /// Not given, as callers mean it.
     Absent,
-    /// As the standard has it: a value like any other.
+    /// A value like any other, as in the standard.
     Literal,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn walk(nodes: &[Node], root: NodeId, value: &Value, nulls: Nulls) ->
     walk.visit(root, value);
     let mut faults = Faults::default();
     if walk.trials_left == 0 {
-        // What was found up to here depends on where the walk was cut short.
+        // The faults found so far depend on where the check was stopped.
         faults.root().push(Fault::TooComplex);
         walk.found.clear();
     }
@@ -61,13 +61,13 @@ pub(crate) struct Walk<'a> {
     pub(crate) path: Vec<Crumb<'a>>,
     pub(crate) found: Vec<(Vec<PathStep>, Fault)>,
     depth: usize,
-    /// Inside a branch that may turn out not to be the one that fits.
+    /// Set inside a branch that may not be the one that matches.
     pub(crate) trying: bool,
     trials_left: u32,
     untidy: bool,
 }
 
-/// A step of the path, borrowed: a body without faults costs no allocation.
+/// A borrowed step of the path, so that a body without faults needs no allocation.
 #[derive(Clone, Copy)]
 pub(crate) enum Crumb<'a> {
     Field(&'a str),
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
     fn check_array(&mut self, rules: &Array, items: &'a [Value]) {
         let is_too_long = rules.length.max.is_some_and(|max| max < items.len() as u64);
         self.check_length(rules.length, items.len(), Measured::Elements);
-        // What is too long anyway is not read to its end.
+        // A text that is too long is not checked further.
         if is_too_long {
             return;
         }
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         self.check_length(rules.length, object.len(), Measured::Properties);
     }
 
-    /// Whether the object may have a property of this name; what is wrong with it is reported.
+    /// True if the object may have a property with this name; reports the faults of its value.
     fn check_property(&mut self, rules: &Object, name: &'a str, value: &'a Value) -> bool {
         let mut is_known = false;
         if let Some(property) = rules.properties.get(name) {
@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Two parts of a schema may state the same rule; the caller hears it once.
+    /// Two parts of a schema may state the same rule; the fault is reported once.
     pub(crate) fn push(&mut self, fault: Fault) {
         let step = |crumb: &Crumb<'_>| match crumb {
             Crumb::Field(name) => PathStep::from(*name),
@@ -247,8 +247,9 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the bytes alone tell that the characters are within their bounds: a character has one
-/// to four bytes, and counting those of a large prompt costs more than the rest of its check.
+/// True if the byte length alone shows that the character count is within its bounds. A character
+/// has one to four bytes, and counting the characters of a large prompt costs more than the rest of
+/// its check.
 fn is_surely_within(bounds: Length, text: &str) -> bool {
     let bytes = text.len() as u64;
     let may_be_short = bounds.min.is_some_and(|min| bytes < min.saturating_mul(4));

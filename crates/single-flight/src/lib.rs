@@ -1,4 +1,5 @@
-//! Work that several callers want at the same time, done once: the first does it, the rest wait.
+//! Deduplicates concurrent work: the first caller of a key does it, the others wait for the
+//! outcome.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,30 +8,30 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use tokio::sync::watch;
 
-/// The work under way, by what it is.
+/// The work in progress, by key.
 #[derive(Debug)]
 pub struct SingleFlight<Key: Eq + Hash, Outcome> {
-    /// Locked only to look something up or to note it, never while waiting.
+    /// Locked only for lookups and updates, never while waiting.
     under_way: Mutex<UnderWay<Key, Outcome>>,
 }
 
-/// Hardly any work has followers, so the channel to them is made for the first one.
+/// Followers are rare, so the channel is created for the first one.
 type UnderWay<Key, Outcome> = HashMap<Key, Option<watch::Sender<Option<Outcome>>>>;
 
-/// What a caller has to do.
+/// The caller's part in the work.
 #[derive(Debug)]
 pub enum Role<Key: Eq + Hash + Clone, Outcome> {
-    /// Nobody else is at it: do the work and say how it ended.
+    /// No other caller is working on this key: do the work and report the outcome.
     Lead(Leader<Key, Outcome>),
-    /// Somebody else is at it: wait.
+    /// Another caller is working on this key: wait for the outcome.
     Follow(Follower<Outcome>),
 }
 
-/// The duty to do the work. Dropped without an outcome, it leaves the work to the next caller.
+/// The right to do the work. If dropped without an outcome, the next caller becomes the leader.
 #[derive(Debug)]
 pub struct Leader<Key: Eq + Hash + Clone, Outcome> {
     single_flight: Arc<SingleFlight<Key, Outcome>>,
-    /// None once the work has ended.
+    /// `None` once the work has ended.
     key: Option<Key>,
 }
 
@@ -61,7 +62,7 @@ impl<Key: Eq + Hash, Outcome> SingleFlight<Key, Outcome> {
         self.lock().contains_key(key)
     }
 
-    /// How many pieces of work are under way.
+    /// The number of keys in progress.
     pub fn count(&self) -> usize {
         self.lock().len()
     }
@@ -72,14 +73,14 @@ impl<Key: Eq + Hash, Outcome> SingleFlight<Key, Outcome> {
 }
 
 impl<Key: Eq + Hash + Clone, Outcome: Clone> Leader<Key, Outcome> {
-    /// Gives the outcome to all that wait. A later call starts the work again.
+    /// Sends the outcome to all followers. A later call starts the work again.
     pub fn finish(mut self, outcome: &Outcome) {
         if let Some(followed) = self.end() {
             followed.send_replace(Some(outcome.clone()));
         }
     }
 
-    /// Waits for its own work, for a leader that leaves the work to a task.
+    /// Returns a follower of this work, for a leader that does the work in another task.
     pub fn follow(&self) -> Follower<Outcome> {
         let mut under_way = self.single_flight.lock();
         let entry = self.key.as_ref().and_then(|key| under_way.get_mut(key));
@@ -88,7 +89,7 @@ impl<Key: Eq + Hash + Clone, Outcome: Clone> Leader<Key, Outcome> {
 }
 
 impl<Key: Eq + Hash + Clone, Outcome> Leader<Key, Outcome> {
-    /// The work is under way no more. Gives the channel to those who follow, if any do.
+    /// Removes the key and returns the channel to its followers, if there are any.
     fn end(&mut self) -> Option<watch::Sender<Option<Outcome>>> {
         let key = self.key.take()?;
         self.single_flight.lock().remove(&key).flatten()
@@ -102,7 +103,7 @@ impl<Key: Eq + Hash + Clone, Outcome> Drop for Leader<Key, Outcome> {
 }
 
 impl<Outcome: Clone> Follower<Outcome> {
-    /// How the work ended; `None` if its leader gave up.
+    /// Waits for the outcome; `None` if the leader was dropped without one.
     pub async fn outcome(mut self) -> Option<Outcome> {
         let ended = self.0.wait_for(Option::is_some).await.ok()?;
         ended.clone()

@@ -1,4 +1,4 @@
-//! Tests of leading, following and giving up.
+//! Tests of leading, following and abandoning.
 
 use super::*;
 

@@ -56,9 +56,9 @@ use crate::site::StubSite;
 use crate::upstream::StubUpstream;
 use crate::wallet::TestWallet;
 
-/// The moment at which every test begins, unless it says otherwise.
+/// The initial time of every test.
 const BEGINNING: &str = "2026-11-15T12:00:00.000Z";
-/// As a service has that is not told otherwise.
+/// The service's own default.
 const BODIES_BYTES_MAX: usize = 512 * 1024 * 1024;
 const SEED: u64 = 0x7011_6a7e;
 
@@ -66,15 +66,15 @@ const SEED: u64 = 0x7011_6a7e;
 pub struct TestApp {
     pub app: Shared,
     pub clock: TestClock,
-    /// What runs every text and embedding model.
+    /// The upstream of every text and embedding model.
     pub upstream: StubUpstream,
-    /// The node of every chain.
+    /// The chain node of every network.
     pub node: StubNode,
-    /// The web.
+    /// The web server behind every public address.
     pub site: StubSite,
-    /// What carries out payments.
+    /// Executes payments.
     pub chain: Arc<StubChain>,
-    /// What makes every piece of music and every video.
+    /// The engine of all music and videos.
     pub maker: Arc<StubMaker>,
     router: Router,
     contract: Arc<Contract>,
@@ -84,7 +84,7 @@ pub struct TestApp {
     folder: TempDir,
 }
 
-/// The clock that the service goes by.
+/// The service's clock.
 #[derive(Clone)]
 pub struct TestClock(pub Arc<ManualClock>);
 
@@ -95,7 +95,7 @@ impl TestApp {
         TestApp::over(store, folder).await
     }
 
-    /// A service that started well and then lost its database.
+    /// A service whose store fails after a successful start.
     pub async fn with_failing_store() -> TestApp {
         let folder = tempfile::tempdir().unwrap();
         let flaky = Arc::<Flaky>::default();
@@ -106,14 +106,14 @@ impl TestApp {
         app
     }
 
-    /// A service whose configuration is the fixture, changed.
+    /// A service with a changed fixture as its configuration.
     pub async fn configured(change: impl Fn(&str) -> String) -> TestApp {
         let folder = tempfile::tempdir().unwrap();
         let store = database::fresh(folder.path()).await;
         TestApp::with_fixture(store, folder, &change(FIXTURE)).await
     }
 
-    /// The service over any store.
+    /// A service on the given store.
     pub async fn over(store: Arc<dyn Store>, folder: TempDir) -> TestApp {
         TestApp::with_fixture(store, folder, FIXTURE).await
     }
@@ -185,7 +185,7 @@ impl TestApp {
         }
     }
 
-    /// The same service after its process ended and started again.
+    /// Restarts the process of the service.
     pub async fn restart(&mut self) {
         let App { store, clock, entropy, .. } = &*self.app;
         let (store, clock) = (Arc::clone(store), Arc::clone(clock));
@@ -258,13 +258,13 @@ impl TestApp {
         self.router = api::router(self.app.clone());
     }
 
-    /// A wallet that signs in with each request, anew.
+    /// A wallet that signs in with a new sign-in for each request.
     pub fn signed_in(&self, wallet: &TestWallet) -> Client {
         let says = wallet.says(self.app.clock.now());
         self.anonymous().with("sign-in-with-x", &wallet.signed(&says))
     }
 
-    /// A wallet that has so many dollars.
+    /// Gives a wallet this many dollars.
     pub async fn fund(&self, wallet: &TestWallet, usd: &str) -> OwnerId {
         let address = WalletAddress::parse(&wallet.address()).unwrap();
         let now = self.app.clock.now();
@@ -274,31 +274,31 @@ impl TestApp {
         owner.id
     }
 
-    /// A caller without a credential.
+    /// A client without a credential.
     pub fn anonymous(&self) -> Client {
         Client::new(self.router.clone(), self.contract.clone())
     }
 
-    /// The caller with the first ADMIN key.
+    /// A client with the first ADMIN key.
     pub fn admin(&self) -> Client {
         self.anonymous().bearer(&self.admin_secret)
     }
 
-    /// A caller with a fresh INFERENCE key.
+    /// A client with a new INFERENCE key.
     pub async fn inference(&self) -> Client {
         let settings = key_settings("inference");
         let made = self.app.keys.create(self.owner, KeyKind::Inference, settings).await;
         self.anonymous().bearer(&made.unwrap().1)
     }
 
-    /// The ADMIN caller of another account, which has no money.
+    /// A client with the ADMIN key of another account, which has no money.
     pub async fn another_account(&self, name: &str) -> Client {
         let owner = add_account(&self.app, name).await;
         let made = self.app.keys.create(owner, KeyKind::Admin, key_settings(name)).await;
         self.anonymous().bearer(&made.unwrap().1)
     }
 
-    /// The ADMIN caller of another account, which has so many dollars.
+    /// A client with the ADMIN key of another account, which has this many dollars.
     pub async fn funded_account(&self, name: &str, usd: &str) -> (OwnerId, Client) {
         let owner = add_account(&self.app, name).await;
         self.credit(owner, Currency::Usd, usd).await;
@@ -317,8 +317,8 @@ impl TestApp {
         self.owner
     }
 
-    /// Waits for all work to end, checks that the books are right and nothing is held, and returns
-    /// what the account `default` has spent of its ten dollars.
+    /// Waits for all work to end, checks the ledger and that nothing is held, and returns what the
+    /// account `default` has spent of its ten dollars.
     pub async fn spent(&self) -> Nano {
         self.settle_tasks().await;
         let status = self.app.ledger.status();
@@ -334,7 +334,7 @@ impl TestApp {
         &self.admin_secret
     }
 
-    /// Makes a key through the API and returns its `data`.
+    /// Creates a key through the API and returns its `data`.
     pub async fn create_key(&self, body: &Value) -> Value {
         self.admin().post("/api_keys", body).await.ok()["data"].clone()
     }
@@ -360,19 +360,19 @@ impl TestApp {
         self.app.ledger.settle(hold, charge).await.unwrap();
     }
 
-    /// How often the reader was asked for something.
+    /// The number of tasks that the reader received.
     pub fn reads(&self) -> usize {
         self.reader.tasks.load(Ordering::Relaxed)
     }
 
-    /// Carries out the jobs that are due, and waits until they have ended or are put off.
+    /// Runs the due jobs, and waits until they have ended or are postponed.
     pub async fn run_jobs(&self) {
         let stop = CancellationToken::new();
         self.app.jobs.take_up(&self.app.tasks, &stop).await.unwrap();
         self.settle_tasks().await;
     }
 
-    /// Waits for work that outlives its request.
+    /// Waits for background work that outlives its request.
     pub async fn settle_tasks(&self) {
         self.app.tasks.close();
         self.app.tasks.wait().await;
@@ -398,13 +398,13 @@ impl TestClock {
     }
 }
 
-/// What stands before the callers' own system prompts.
+/// The operator's prompt that is put before the callers' system prompts.
 pub const SYSTEM_PROMPT: &str = "Be brief.";
 
-/// A catalogue with every type of model and every stage of a model's life.
+/// A catalogue with every model type and every stage of deprecation.
 pub const FIXTURE: &str = include_str!("../fixtures/catalogue.toml");
 
-/// Where the fixture's first provider is until a test puts a stub in its place.
+/// The address of the fixture's first provider, until a test replaces it with a stub.
 const NOWHERE: &str = "http://127.0.0.1:1/v1";
 
 /// The catalogue of a configuration.
@@ -465,7 +465,7 @@ pub(crate) fn key_settings(description: &str) -> KeySettings {
     }
 }
 
-/// Every model's engine at the one upstream, and the maker of music and videos.
+/// Engines for all models at the one upstream, and the stub engine for music and videos.
 fn engines_of(config: &Config, ground: &Ground) -> (Arc<Engines>, Arc<StubMaker>) {
     let engines = switchboard::connect(&config.providers, &config.models, None, ground);
     let (mut engines, maker) = (engines.unwrap(), Arc::new(StubMaker::default()));

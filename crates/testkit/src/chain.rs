@@ -1,4 +1,4 @@
-//! A chain that carries out every payment at once, until a test says otherwise.
+//! A stub chain that executes every payment at once, unless a test changes its mood.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -15,26 +15,26 @@ use wallet::{
     TokenAmount,
 };
 
-/// What every payment is carried out by.
+/// The transaction id of every payment.
 pub const TRANSACTION: &str = "0x5e771ed";
 
 pub struct StubChain {
     clock: Arc<ManualClock>,
     mood: Mutex<Mood>,
-    /// Contract wallets that call every signature their own.
+    /// Contract wallets that accept every signature.
     contracts: Mutex<HashSet<EvmAddress>>,
 }
 
-/// What becomes of payments.
+/// The outcome of payments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mood {
     #[default]
     Willing,
-    /// The payer has no money.
+    /// The payer has no funds.
     Poor,
-    /// Our own relayer has none.
+    /// The service's own relayer has no funds.
     Broke,
-    /// What is sent is never seen again.
+    /// A sent transaction never appears on the chain.
     Silent,
 }
 
@@ -58,7 +58,7 @@ impl StubChain {
     fn sighted(&self, claim: &Claim) -> Sighting {
         match self.mood() {
             Mood::Silent => {
-                // Looking takes time, so that waiting ends.
+                // Each poll advances the clock, so that waiting ends.
                 self.clock.advance(Duration::from_secs(1));
                 Sighting::Waiting { transaction: Some(TRANSACTION.to_owned()) }
             }
@@ -111,7 +111,7 @@ impl Settler for StubChain {
     }
 }
 
-/// Five to ten thousand dollars of USDC on Base or Solana.
+/// Terms of 5 to 10,000 dollars of USDC on Base or Solana.
 pub fn terms() -> PaymentTerms {
     let evm = |address: &str| EvmAddress::parse(address).unwrap();
     let solana = |address: &str| SolanaAddress::parse(address).unwrap();

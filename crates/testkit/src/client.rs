@@ -1,4 +1,4 @@
-//! Callers: whoever sends requests to a [`TestApp`](crate::app::TestApp).
+//! HTTP clients of a [`TestApp`](crate::app::TestApp).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tower::ServiceExt;
 use crate::contract::{Contract, Reply};
 use crate::stream::StreamReply;
 
-/// A caller with or without a credential.
+/// A client with or without a credential.
 #[derive(Clone)]
 pub struct Client {
     router: Router,
@@ -24,7 +24,7 @@ pub struct Client {
     headers: HeaderMap,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct TestReply {
     pub status: u16,
@@ -37,7 +37,7 @@ impl Client {
         Client { router, contract, headers: HeaderMap::new() }
     }
 
-    /// The same caller with one more header on each request.
+    /// The same client with one more header on each request.
     pub fn with(&self, name: &str, value: &str) -> Client {
         let mut client = self.clone();
         let name: HeaderName = name.parse().unwrap();
@@ -70,7 +70,7 @@ impl Client {
         client.send(method, path, Body::from(body.to_string())).await
     }
 
-    /// Sends a form of these fields, and of a file if one is given by its name and content.
+    /// Sends a form with these fields, and optionally a file (name and content).
     pub async fn form(
         &self,
         path: &str,
@@ -82,7 +82,7 @@ impl Client {
         self.form_of(path, fields, &files).await
     }
 
-    /// Sends a form of these fields and files; a file is its field, its name and its content.
+    /// Sends a form with these fields and files; a file is its field, name and content.
     pub async fn form_of(
         &self,
         path: &str,
@@ -109,7 +109,7 @@ impl Client {
         client.send(Method::POST, path, Body::from(body)).await
     }
 
-    /// Sends to a path below `/api/v1`, and holds the reply against the document.
+    /// Sends to a path below `/api/v1`, and checks the response against the OpenAPI document.
     pub async fn send(&self, method: Method, path: &str, body: Body) -> TestReply {
         let path = format!("{}{path}", api::BASE_PATH);
         let reply = self.send_raw(method.clone(), &path, body).await;
@@ -120,7 +120,7 @@ impl Client {
         reply
     }
 
-    /// Sends to a path below `/api/v1` and returns as soon as the headers are there.
+    /// Sends to a path below `/api/v1` and returns as soon as the headers have arrived.
     pub async fn open(&self, path: &str, body: &Value) -> StreamReply {
         let client = self.with("content-type", "application/json");
         let path = format!("{}{path}", api::BASE_PATH);
@@ -129,7 +129,7 @@ impl Client {
         StreamReply::new(parts.status.as_u16(), parts.headers, body)
     }
 
-    /// Sends to any path, whatever comes back.
+    /// Sends to any path, without checking the response.
     pub async fn send_raw(&self, method: Method, path: &str, body: Body) -> TestReply {
         let (parts, body) = self.call(method, path, body).await.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
@@ -146,7 +146,7 @@ impl Client {
 }
 
 impl TestReply {
-    /// A header's text; empty if it is absent.
+    /// A header's value; empty if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -160,7 +160,7 @@ impl TestReply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Compares status and body with what is written in the test.
+    /// Compares status and body with the text in the test.
     #[track_caller]
     pub fn expect(&self, expected: Expect) {
         let mut actual = self.status.to_string();
@@ -168,7 +168,7 @@ impl TestReply {
         expected.assert_eq(&actual);
     }
 
-    /// The JSON of a successful reply.
+    /// The JSON of a successful response.
     #[track_caller]
     pub fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());

@@ -1,10 +1,10 @@
-//! Holds replies against the document: what is published is what is sent.
+//! Checks responses against the published OpenAPI document.
 
 use axum::http::Method;
 use schema_check::Shape;
 use serde_json::Value;
 
-/// The published document, ready to check replies.
+/// The published document, ready to check responses.
 pub struct Contract {
     document: Value,
 }
@@ -14,8 +14,8 @@ impl Contract {
         Contract { document }
     }
 
-    /// Panics unless the reply is one that the document promises for the operation. Paths that are
-    /// no operation promise nothing but the standard error.
+    /// Panics unless the document describes this response for the operation. Paths that are no
+    /// operation are not checked.
     #[track_caller]
     pub fn check(&self, method: &Method, path: &str, status: u16, reply: &Reply<'_>) {
         let Some(operation) = self.operation(method, path) else { return };
@@ -33,7 +33,7 @@ impl Contract {
         }
     }
 
-    /// The operation that a request goes to.
+    /// The operation of a request.
     pub fn operation(&self, method: &Method, path: &str) -> Option<&Value> {
         let path = path.split('?').next()?.strip_prefix("/api/v1")?;
         let paths = self.document["paths"].as_object()?;
@@ -50,14 +50,14 @@ impl Contract {
     }
 
     fn shape(&self, schema: &Value) -> Shape {
-        // The schema refers into the document, so it is checked from within it.
+        // The schema has references into the document, so it is checked as a part of it.
         let mut document = self.document.clone();
         document["x-checked"] = schema.clone();
         Shape::from_document(&document, "#/x-checked").unwrap()
     }
 }
 
-/// What of a reply the document speaks about.
+/// The parts of a response that the document describes.
 pub struct Reply<'a> {
     pub content_type: &'a str,
     pub json: Option<&'a Value>,

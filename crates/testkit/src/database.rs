@@ -1,4 +1,4 @@
-//! The database of a test: SQLite in a folder, or Postgres where the environment names a server.
+//! The database of a test: SQLite in a folder, or Postgres if the environment names a server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use store_postgres::Postgres;
 use tokio::task::JoinSet;
 use tokio_postgres::NoTls;
 
-/// The URL of a server on which a test may make databases. All tests of the gateway then run on it,
-/// each in a database of its own, which nobody removes.
+/// The URL of a server on which tests may create databases. If set, all tests of the gateway use
+/// it, each with its own database, which is not removed.
 const SERVER: &str = "TOLLGATE_TEST_POSTGRES";
 
 #[expect(clippy::disallowed_methods, reason = "it is a choice of whoever runs the tests")]

@@ -1,4 +1,4 @@
-//! A store that can be made to fail, for testing what callers are told then.
+//! A store that can be made to fail, for tests of the resulting errors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,7 +6,7 @@ use store::StoreFuture;
 use store::error::StoreError;
 use store::intercept::Intercept;
 
-/// Lets everything pass, until it is told to fail questions. Groups are written all the same.
+/// Passes everything through until a test makes queries fail. Writes still succeed.
 #[derive(Default)]
 pub struct Flaky {
     is_failing: AtomicBool,

@@ -1,7 +1,7 @@
-//! What tests stand on: an app in memory, callers, clocks and fake upstreams.
+//! Test support: a service in memory, clients, clocks and stub upstreams.
 //!
 //! A [`TestApp`] is the whole service without sockets: requests go straight into its router. Every
-//! JSON reply is held against the schema that the document publishes for it, in every test.
+//! JSON response in every test is checked against its published schema.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a broken test must stop at once")]
 

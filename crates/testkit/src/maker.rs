@@ -1,4 +1,4 @@
-//! An engine of music and videos that does as it is told.
+//! A scripted engine for music and videos.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use engine::{EngineError, MediaEngine, MediaFile, MediaRequest, Progress, Ticket
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 
-/// What it makes, and what it says of work that was handed in.
+/// The engine's output, and its status of submitted jobs.
 pub struct StubMaker {
     progress: Mutex<Result<Progress, EngineError>>,
     file: Mutex<Bytes>,
@@ -30,17 +30,17 @@ impl Default for StubMaker {
 }
 
 impl StubMaker {
-    /// What it says of all work from now on.
+    /// Sets the status of all jobs.
     pub fn says(&self, progress: Result<Progress, EngineError>) {
         *lock(&self.progress) = progress;
     }
 
-    /// What it makes from now on; unless told, a small sound or a small video.
+    /// Sets the output. Default: a small sound or a small video.
     pub fn makes(&self, file: impl Into<Bytes>) {
         *lock(&self.file) = file.into();
     }
 
-    /// What it was asked for last.
+    /// The last request.
     pub fn last_request(&self) -> MediaRequest {
         lock(&self.requests).last().cloned().expect("something was asked for")
     }
@@ -84,12 +84,12 @@ impl MediaEngine for StubMaker {
     }
 }
 
-/// Begins as a WAV file does.
+/// Starts with the header of a WAV file.
 pub fn small_sound() -> Vec<u8> {
     [b"RIFF\0\0\0\0WAVEfmt ".as_slice(), &[7; 300]].concat()
 }
 
-/// Begins as an MP4 file does.
+/// Starts with the header of an MP4 file.
 pub fn small_video() -> Vec<u8> {
     let counted = (0..1000_u32).map(|it| u8::try_from(it % 256).unwrap_or(0));
     b"\0\0\0\x18ftypisom\0\0\0\0".iter().copied().chain(counted).collect()

@@ -1,4 +1,4 @@
-//! Names as the tests know them: all are public, but those that say otherwise.
+//! A resolver for tests: all names have public addresses, except those named otherwise.
 
 use std::net::IpAddr;
 

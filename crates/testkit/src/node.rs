@@ -1,4 +1,4 @@
-//! A chain node on the loopback that answers from a script.
+//! A scripted chain node on the loopback.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,13 +17,13 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-/// Longer than any request of a test takes to arrive.
+/// Longer than any request of a test needs to arrive.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 
-/// From the calls of a request to a status and a body.
+/// Maps the calls of a request to a status and a body.
 pub type NodeScript = Box<dyn Fn(&Value) -> (u16, Value) + Send + Sync>;
 
-/// A running node; it stops when it is dropped.
+/// A running node, which stops on drop.
 pub struct StubNode {
     pub url: String,
     shared: Arc<Shared>,
@@ -33,12 +33,12 @@ pub struct StubNode {
 struct Shared {
     script: Mutex<Arc<NodeScript>>,
     seen: Mutex<Vec<Value>>,
-    /// Each answer waits for a permit.
+    /// Each response waits for a permit.
     gate: Semaphore,
 }
 
 impl StubNode {
-    /// A node that answers every call with its method as the result.
+    /// Starts a node that answers every call with its method as the result.
     pub async fn start() -> StubNode {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -58,12 +58,12 @@ impl StubNode {
         *self.shared.script.lock().unwrap() = Arc::new(Box::new(script));
     }
 
-    /// Requests that have arrived, oldest first.
+    /// Received requests, oldest first.
     pub fn seen(&self) -> Vec<Value> {
         self.shared.seen.lock().unwrap().clone()
     }
 
-    /// Holds every answer back until [`StubNode::let_go`].
+    /// Holds back every response until [`StubNode::let_go`].
     pub fn hold_back(&self) {
         self.shared.gate.forget_permits(Semaphore::MAX_PERMITS);
     }
@@ -72,7 +72,7 @@ impl StubNode {
         self.shared.gate.add_permits(Semaphore::MAX_PERMITS >> 1);
     }
 
-    /// Waits until so many requests have arrived.
+    /// Waits until this many requests have arrived.
     pub async fn arrived(&self, count: usize) {
         let all = async {
             while self.seen().len() < count {
@@ -83,7 +83,7 @@ impl StubNode {
     }
 }
 
-/// The answer to each call of a request, whether it is one or a batch.
+/// The response to each call of a request, single or batch.
 pub fn each(calls: &Value, answer: impl Fn(&Value) -> Value) -> Value {
     match calls {
         Value::Array(calls) => Value::Array(calls.iter().map(answer).collect()),
@@ -91,7 +91,7 @@ pub fn each(calls: &Value, answer: impl Fn(&Value) -> Value) -> Value {
     }
 }
 
-/// The method is its own result.
+/// A response with the method as its result.
 pub fn result(call: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": call["id"], "result": call["method"]})
 }
@@ -100,7 +100,7 @@ pub fn error(call: &Value, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": call["id"], "error": {"code": code, "message": message}})
 }
 
-/// The networks that these nodes serve, at the usual price. The path tells a node its network.
+/// The networks of these nodes, at the usual price. A node finds its network in the path.
 pub fn chains(networks: &[(&str, &[&str])], clock: Arc<dyn Clock>) -> Chains {
     let networks = networks.iter().map(|(slug, urls)| {
         let urls = urls.iter().map(|url| format!("{url}{slug}")).collect();
@@ -110,7 +110,7 @@ pub fn chains(networks: &[(&str, &[&str])], clock: Arc<dyn Clock>) -> Chains {
     Chains { nodes, price: CreditPrice::DEFAULT }
 }
 
-/// A proxy whose networks are all served by one node.
+/// A proxy with one node for all networks.
 pub(crate) async fn proxy(node: &StubNode, store: &dyn Store, clock: Arc<dyn Clock>) -> Proxy {
     let slugs = ["base-mainnet", "ethereum-mainnet", "starknet-mainnet", "zksync-mainnet"];
     let urls = [node.url.as_str()];
@@ -120,7 +120,7 @@ pub(crate) async fn proxy(node: &StubNode, store: &dyn Store, clock: Arc<dyn Clo
     Proxy::open(chains, store, now).await.unwrap()
 }
 
-/// Asked for its chain, before it is used, the node tells the one of its path; nobody sees that.
+/// Answers the initial check of the chain id from the path, without recording it.
 async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, body: String) -> (StatusCode, String) {
     let calls: Value = serde_json::from_str(&body).unwrap();
     if calls["id"] == 0 {

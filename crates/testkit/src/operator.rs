@@ -1,4 +1,4 @@
-//! The service as its operator calls it, and at another address.
+//! Operator clients, and a service under another public URL.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::client::Client;
 use crate::parts::wallets;
 
 impl TestApp {
-    /// The secret of a fresh OPERATOR key.
+    /// The secret of a new OPERATOR key.
     pub async fn operator_secret(&self) -> String {
         let settings = key_settings("operator");
         self.app.keys.create(self.owner(), KeyKind::Operator, settings).await.unwrap().1
     }
 
-    /// A caller with a fresh OPERATOR key.
+    /// A client with a new OPERATOR key.
     pub async fn operator(&self) -> Client {
         self.anonymous().bearer(&self.operator_secret().await)
     }
 
-    /// The same service at another address.
+    /// Changes the service's public URL.
     pub fn reach_by(&mut self, public_url: &str) {
         let mut settings = self.app.settings.clone();
         settings.public_url = public_url.to_owned();
         self.rebuild(settings, Arc::clone(&self.app.wallets));
     }
 
-    /// The same service, whose operator takes no payments of wallets.
+    /// Turns off payments by wallets.
     pub fn refuse_payments(&mut self) {
         let settings = Settings { takes_wallets: false, ..self.app.settings.clone() };
         self.rebuild(settings, Arc::new(wallets(None)));

@@ -1,4 +1,4 @@
-//! Parts of a service that every test gets alike.
+//! Parts of a service that are the same in every test.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(crate) fn jobs_of(
     Jobs::new(parts, jobs::Settings { look_every, ..jobs::Settings::default() })
 }
 
-/// A page of two files, one of documentation, and an operator who repeats what is asked.
+/// A console of two files and one documentation page; its operator actions echo the request.
 pub(crate) fn console(now: Timestamp) -> Console {
     let file = |path: &str| match path {
         "index.html" => Some(Asset { bytes: b"<!doctype html>", tag: "i1" }),
@@ -60,7 +60,7 @@ pub(crate) fn console(now: Timestamp) -> Console {
     Console::new(&[5; 32], assets, now).with_operator(operate)
 }
 
-/// Both chains, and a host of the fixture's own.
+/// Wallets on both chains, with the fixture's own domain.
 pub(crate) fn wallets(payments: Option<Payments>) -> Wallets {
     let domains = vec!["testhost".to_owned(), "localhost:8080".to_owned()];
     let networks = ["base", "solana"].map(|name| Network::parse(name).unwrap()).to_vec();

@@ -1,10 +1,10 @@
-//! Randomness that repeats.
+//! Deterministic randomness.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::entropy::Entropy;
 
-/// SplitMix64: the same seed gives the same bytes, so a failing run can be run again.
+/// SplitMix64: the same seed gives the same bytes, so that a failing run can be repeated.
 #[derive(Debug)]
 pub struct Seeded {
     state: AtomicU64,

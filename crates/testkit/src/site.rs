@@ -1,4 +1,4 @@
-//! A site of the web, and a search engine: one server, whatever name it is called by.
+//! A stub web server and search engine, which answers under every name.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ struct Reply {
     location: Option<&'static str>,
 }
 
-/// Answers by path, with 404 where nothing was put.
+/// Answers by path; 404 for paths without content.
 pub struct StubSite {
     address: SocketAddr,
     pages: Pages,
@@ -50,7 +50,7 @@ impl StubSite {
         StubSite { address, pages, seen, _serving: AbortOnDropHandle::new(serving) }
     }
 
-    /// What a path answers from now on.
+    /// Sets the content of a path.
     pub fn put(&self, path: &str, media_type: &'static str, body: impl AsRef<[u8]>) {
         self.put_reply(path, StatusCode::OK, media_type, body.as_ref(), None);
     }
@@ -64,13 +64,13 @@ impl StubSite {
         self.put_reply(path, StatusCode::FOUND, "text/html", b"", Some(location));
     }
 
-    /// What a search finds, as SearXNG writes it.
+    /// Sets the results of searches, in SearXNG's format.
     pub fn put_results(&self, results: serde_json::Value) {
         let body = serde_json::json!({"query": "", "results": results}).to_string();
         self.put("/search", "application/json", &body);
     }
 
-    /// The paths that were asked for, with their queries.
+    /// The requested paths, with their queries.
     pub fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
@@ -87,8 +87,8 @@ impl StubSite {
         self.pages.lock().unwrap().insert(path.to_owned(), reply);
     }
 
-    /// The web as a service with this configuration sees it: judged as in the open, and every
-    /// public number leads here.
+    /// The web for a service with this configuration: addresses are checked as in production, and
+    /// every public address leads to this server.
     pub(crate) fn web(
         &self,
         scrape: &Scrape,

@@ -1,4 +1,4 @@
-//! A reply that is read event by event, and can be hung up on.
+//! A response that is read event by event, and can be aborted.
 
 use axum::body::{Body, HttpBody};
 use axum::http::HeaderMap;
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
-/// An answer on its way. Dropping it is hanging up.
+/// A response in progress. Dropping it closes the connection.
 pub struct StreamReply {
     pub status: u16,
     pub headers: HeaderMap,
@@ -19,7 +19,7 @@ impl StreamReply {
         StreamReply { status, headers, body, buffer: String::new() }
     }
 
-    /// The data of the next event, or nothing at the end. Comments are passed over.
+    /// The data of the next event, or `None` at the end. Skips comments.
     pub async fn next(&mut self) -> Option<String> {
         loop {
             while let Some(end) = self.buffer.find("\n\n") {
@@ -36,13 +36,13 @@ impl StreamReply {
         }
     }
 
-    /// The next bytes as they came, or nothing at the end; an error if the body breaks off.
+    /// The next bytes, or `None` at the end; an error if the body ends too early.
     pub async fn next_bytes(&mut self) -> Option<Result<Bytes, axum::Error>> {
         let frame = self.body.frame().await?;
         Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
     }
 
-    /// All bytes to the end, and whether that is where the body should end.
+    /// All bytes to the end, and true if the body ended properly.
     pub async fn rest_of_bytes(&mut self) -> (Vec<u8>, bool) {
         let mut bytes = Vec::new();
         while let Some(next) = self.next_bytes().await {
@@ -54,7 +54,7 @@ impl StreamReply {
         (bytes, true)
     }
 
-    /// All events to the end.
+    /// All remaining events.
     pub async fn rest(&mut self) -> Vec<String> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await {
@@ -64,7 +64,7 @@ impl StreamReply {
     }
 }
 
-/// What the chunks of a stream say together: the text of the first choice.
+/// The text of the first choice, over all chunks of a stream.
 pub fn text_of(events: &[String]) -> String {
     let chunk = |event: &String| serde_json::from_str::<Value>(event).ok();
     let text = |chunk: Value| chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned);

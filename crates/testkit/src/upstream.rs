@@ -1,7 +1,7 @@
-//! An upstream on the loopback that speaks OpenAI's protocol from a script, with faults.
+//! A scripted upstream on the loopback with OpenAI's protocol, and with faults.
 //!
-//! Each connection carries one request. Scripts are played in the order in which they were given;
-//! when none is left, [`Script::hello`] is.
+//! Each connection carries one request. Scripts are played in order; when none is left,
+//! [`Script::hello`] is played.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-/// A running upstream; it stops when it is dropped.
+/// A running upstream, which stops on drop.
 pub struct StubUpstream {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -26,18 +26,18 @@ struct Shared {
     heads: Mutex<Vec<String>>,
     /// One permit for each request that has arrived.
     arrivals: Semaphore,
-    /// One permit for each request whose sender went away before its end.
+    /// One permit for each request whose client disconnected before the end.
     hangups: Semaphore,
 }
 
-/// What to answer one request with.
+/// The response to one request.
 #[derive(Debug, Clone)]
 pub struct Script {
     status: u16,
     headers: Vec<(&'static str, String)>,
     content_type: &'static str,
     pieces: Vec<Vec<u8>>,
-    /// The connection breaks after so many bytes of the body.
+    /// Breaks the connection after this many bytes of the body.
     cut: Option<usize>,
     /// Each piece waits for a permit.
     pace: Option<Arc<Semaphore>>,
@@ -70,7 +70,7 @@ impl StubUpstream {
         format!("http://{}/v1", self.address)
     }
 
-    /// Adds a script after those that are not played yet.
+    /// Adds a script to the queue.
     pub fn play(&self, script: Script) {
         self.shared.scripts.lock().unwrap().push_back(script);
     }
@@ -85,12 +85,12 @@ impl StubUpstream {
         self.shared.heads.lock().unwrap().clone()
     }
 
-    /// Waits for a request that nobody has waited for yet.
+    /// Waits for the next request.
     pub async fn arrival(&self) {
         self.shared.arrivals.acquire().await.unwrap().forget();
     }
 
-    /// Waits until a sender goes away before its answer has ended.
+    /// Waits until a client disconnects before its response has ended.
     pub async fn hangup(&self) {
         self.shared.hangups.acquire().await.unwrap().forget();
     }
@@ -126,7 +126,7 @@ impl Script {
         Script { content_type: "text/event-stream", pieces, ..Script::json(200, &Value::Null) }
     }
 
-    /// A stream that says these words one by one and ends well, with or without a usage.
+    /// A stream of these words that ends properly, with or without usage.
     pub fn words(words: &[&str], usage: Option<Value>) -> Script {
         let mut events: Vec<String> =
             words.iter().map(|word| delta(&json!({"content": word}), None).to_string()).collect();
@@ -138,7 +138,7 @@ impl Script {
         Script::events(events)
     }
 
-    /// Sound in these pieces. Its length is announced, so that a cut can be seen.
+    /// Audio in these pieces, with a content length, so that a truncation is detectable.
     pub fn sound(content_type: &'static str, pieces: &[&[u8]]) -> Script {
         let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).collect();
         let length = pieces.concat().len().to_string();
@@ -146,7 +146,7 @@ impl Script {
         script.header("content-length", &length)
     }
 
-    /// Bytes that are no protocol at all.
+    /// Bytes that are not a valid event stream.
     pub fn raw(bytes: Vec<u8>) -> Script {
         Script { pieces: vec![bytes], ..Script::events(Vec::<String>::new()) }
     }
@@ -156,17 +156,17 @@ impl Script {
         self
     }
 
-    /// Breaks the connection after so many bytes of the body.
+    /// Breaks the connection after this many bytes of the body.
     pub fn cut(self, bytes: usize) -> Script {
         Script { cut: Some(bytes), ..self }
     }
 
-    /// Sends a piece for each permit.
+    /// Sends one piece per permit.
     pub fn paced(self, pace: &Arc<Semaphore>) -> Script {
         Script { pace: Some(Arc::clone(pace)), ..self }
     }
 
-    /// The whole body, as it is sent if nothing goes wrong.
+    /// The whole body without faults.
     pub fn body(&self) -> Vec<u8> {
         self.pieces.concat()
     }
@@ -175,7 +175,7 @@ impl Script {
         self.pieces.len()
     }
 
-    /// The same answer for a caller who asked for a stream.
+    /// The same answer as a stream.
     fn streamed(self) -> Script {
         let is_answer = self.status == 200 && self.content_type == "application/json";
         let Ok(answer) = serde_json::from_slice::<Value>(&self.body()) else { return self };
@@ -188,7 +188,7 @@ impl Script {
     }
 }
 
-/// A whole answer.
+/// A whole completion.
 pub fn completion(text: &str, usage: &Value) -> Value {
     json!({
         "id": "up-1", "object": "chat.completion", "created": 1, "model": "upstream-name",
@@ -220,7 +220,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-/// The head of the request, and its body: JSON, the text of another, or null if it has none.
+/// The head and the body of a request: JSON, other text, or null without a body.
 async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();
     loop {
@@ -243,7 +243,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
     }
 }
 
-/// Nothing if the sender went away before the end.
+/// `None` if the client disconnected before the end.
 async fn play(stream: &mut TcpStream, script: Script) -> Option<()> {
     let mut head = format!(
         "HTTP/1.1 {} Scripted\r\ncontent-type: {}\r\nconnection: close\r\n",

@@ -1,4 +1,4 @@
-//! Wallets with keys of their own, which sign in and pay as clients do.
+//! Wallets with their own keys, which sign in and pay as clients do.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +25,7 @@ enum Key {
     Solana(Box<ed25519_dalek::SigningKey>),
 }
 
-/// What a sign-in says; a test may say something else.
+/// The content of a sign-in, which a test may change.
 #[derive(Debug, Clone)]
 pub struct Says {
     pub domain: String,
@@ -47,7 +47,7 @@ impl TestWallet {
         TestWallet { key: Key::Solana(Box::new(key)), signed: AtomicU64::new(0) }
     }
 
-    /// As wallets show it: with capitals on EVM chains.
+    /// In the notation of wallets: mixed case on EVM chains.
     pub fn address(&self) -> String {
         match &self.key {
             Key::Evm(key) => {
@@ -59,7 +59,7 @@ impl TestWallet {
         }
     }
 
-    /// As it is stored and shown by us.
+    /// In the notation that the service stores and shows.
     pub fn name(&self) -> String {
         match &self.key {
             Key::Evm(_) => self.address().to_lowercase(),
@@ -67,7 +67,7 @@ impl TestWallet {
         }
     }
 
-    /// What a good client says now, with a nonce of its own.
+    /// The content of a valid sign-in now, with a fresh nonce.
     pub fn says(&self, now: Timestamp) -> Says {
         let number = self.signed.fetch_add(1, Ordering::Relaxed);
         Says {
@@ -112,7 +112,7 @@ impl TestWallet {
         }))
     }
 
-    /// The wallet's signature over a text: hexadecimal on EVM chains, base64 on Solana.
+    /// The wallet's signature of a text: hexadecimal on EVM chains, base64 on Solana.
     pub fn sign(&self, text: &str) -> String {
         match &self.key {
             Key::Evm(_) => hex::encode_prefixed(self.sign_digest(eip191_hash_message(text).0)),
@@ -120,12 +120,12 @@ impl TestWallet {
         }
     }
 
-    /// The header of a payment on Base, for the next five minutes.
+    /// The header of a payment on Base, valid for five minutes.
     pub fn pays(&self, units: u64, nonce: u8, now: Timestamp) -> String {
         self.pays_under(&chain::terms().evm.unwrap(), units, nonce, now)
     }
 
-    /// The same, signed under terms that may be others than those that it names.
+    /// The same, signed under terms that may differ from those in the header.
     pub fn pays_under(&self, signed: &EvmTerms, units: u64, nonce: u8, now: Timestamp) -> String {
         let terms = chain::terms();
         let evm = terms.evm.clone().unwrap();
@@ -159,7 +159,7 @@ impl TestWallet {
         })
     }
 
-    /// What is signed.
+    /// The text to sign.
     pub fn text(&self, says: &Says) -> String {
         let account = match self.key {
             Key::Evm(_) => "Ethereum",

@@ -1,4 +1,4 @@
-//! Reads a body within bounds: those of what comes, and those of what it unpacks to.
+//! Reads and decompresses a body within size limits.
 
 use std::io::Read;
 
@@ -11,7 +11,7 @@ use hyper::body::{Body, Incoming};
 
 use crate::fault::FetchFault;
 
-/// The whole body as it came.
+/// Reads the whole body without decompressing it.
 pub(crate) async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, FetchFault> {
     let told = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if bytes_max < told {
@@ -28,7 +28,7 @@ pub(crate) async fn read(mut body: Incoming, bytes_max: usize) -> Result<Bytes, 
     Ok(whole.freeze())
 }
 
-/// What was packed, unpacked. A short body may unpack to one that would fill the memory.
+/// Decompresses a body within the limit: a short body could otherwise expand until memory is full.
 pub(crate) async fn unpack(
     headers: &HeaderMap,
     packed: Bytes,

@@ -1,10 +1,10 @@
-//! Pages that scripts build, in a browser that has no network of its own.
+//! Renders pages that need scripts, in a browser without network access.
 //!
-//! Every request of a page is stopped before it leaves the browser, fetched by the guarded
-//! [`Fetcher`], and handed back. What would go past that, such as a socket or a name that is looked
-//! up ahead, ends at a proxy that does not exist. Each page has a browser to itself while it is
-//! built, in a context of its own, which is thrown away with it. A browser whose page did not end
-//! well, or whose caller went away, is ended with all its processes ([`keeper`]).
+//! Every request of a page is intercepted in the browser, fetched by the guarded [`Fetcher`], and
+//! its response is handed back. Everything else, such as a WebSocket or a DNS prefetch, is sent to
+//! a proxy that does not exist. Each page has its own browser context, which is discarded with it,
+//! and no other page uses the browser meanwhile. A browser whose page failed, or whose caller
+//! disconnected, is killed with all its processes ([`keeper`]).
 
 pub mod keeper;
 mod process;
@@ -27,21 +27,21 @@ pub use self::process::KeeperProgram;
 use self::process::Running;
 use crate::fetch::Fetcher;
 
-/// Pages that are built at a time, of one caller all but one. Each takes hundreds of megabytes and a
-/// core.
+/// Pages rendered at the same time. One caller can use all but one of them. Each page takes
+/// hundreds of megabytes and a core.
 const PAGES_AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
-/// Of one page, from its first request to its last word.
+/// Time limit of one page, from its first request to the finished HTML.
 pub const PAGE_TIME_MAX: Duration = Duration::from_secs(15);
-/// After a page's time the supervisor ends its browser, whatever the page's request does.
+/// Extra time after which the supervisor ends the browser, even if the page's task is stuck.
 const SUPERVISOR_DELAY: Duration = Duration::from_secs(3);
-/// A browser that nothing was asked of for so long is ended.
+/// A browser that was idle for this long is ended.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(120);
-/// Browsers that wait for a page.
+/// Idle browsers that are kept for the next page.
 const IDLE_MAX: usize = 1;
-/// After so many pages a browser is started anew: what leaked is gone with it.
+/// Pages after which a browser is restarted, to limit its memory leaks.
 const PAGES_EACH: usize = 200;
 
-/// Why a page was not built.
+/// The reason why a page was not rendered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BrowserError {
     #[error("the browser could not be started: {0}")]
@@ -56,35 +56,35 @@ pub enum BrowserError {
     Busy,
 }
 
-/// How browsers are started.
+/// Settings for starting browsers.
 #[derive(Debug, Clone)]
 pub struct BrowserSetup {
     pub program: PathBuf,
     pub keeper: KeeperProgram,
-    /// Its own sandbox, without which it should only run where something else confines it.
+    /// The browser's own sandbox. Turn it off only if something else confines the browser.
     pub sandbox: bool,
-    /// Of one page.
+    /// Time limit of one page.
     pub page_time: Duration,
 }
 
 pub struct Browser {
     setup: BrowserSetup,
-    /// Those that look after running browsers. Nothing waits for them: keepers end by themselves
-    /// with the service.
+    /// Tasks that supervise running browsers. They are not awaited: keepers end by themselves with
+    /// the service.
     tasks: TaskTracker,
     turns: Turns,
-    /// Held for a push or a pop, and never across an await.
+    /// Locked only for a push or a pop, never across an await.
     idle: Mutex<Vec<Running>>,
 }
 
 impl Browser {
-    /// Nothing is started before the first page needs it.
+    /// Starts no browser before the first page needs one.
     pub fn new(setup: BrowserSetup) -> Browser {
         let (tasks, turns) = (TaskTracker::new(), Turns::new(PAGES_AT_ONCE));
         Browser { setup, tasks, turns, idle: Mutex::default() }
     }
 
-    /// The HTML of a page once its scripts have come to rest.
+    /// Returns the HTML of a page once its scripts are idle.
     pub(crate) async fn build(
         &self,
         fetcher: &Fetcher,
@@ -105,7 +105,7 @@ impl Browser {
             let html = tab::build(wire, &context, time_max, (fetcher, address)).await?;
             Ok((html, context))
         });
-        // Whatever else happens, the browser is dropped here, and ended with the page.
+        // On an error the browser is dropped here, which ends it.
         let (html, context) = building.await.unwrap_or(Err(BrowserError::TimedOut))?;
         let away = json!({"browserContextId": context});
         let disposing = wire.call(None, "Target.disposeBrowserContext", away);
@@ -125,7 +125,7 @@ impl Browser {
         Running::start(&self.setup, &self.tasks).await
     }
 
-    /// For the next page.
+    /// Keeps the browser for the next page.
     fn keep(&self, running: Running) {
         let mut idle = self.idle();
         if idle.len() < IDLE_MAX && running.pages < PAGES_EACH {

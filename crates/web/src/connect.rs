@@ -1,4 +1,4 @@
-//! Opens connections to what was judged, and to nothing else.
+//! Opens connections, only to addresses that were checked.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use tokio_rustls::TlsConnector;
 use crate::fault::FetchFault;
 use crate::names::{LookupError, Names};
 
-/// To one address, with its handshakes.
+/// Timeout for one address, including the TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Of those that a name stands for, so many are tried.
+/// Maximum addresses of a name that are tried.
 const ADDRESSES_TRIED_MAX: usize = 4;
 
-/// Where connections to a number go instead, in tests: nobody there has a public one.
+/// Replaces the address of a connection in tests, where no server has a public address.
 pub type StandIn = Arc<dyn Fn(SocketAddr) -> SocketAddr + Send + Sync>;
 
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection to the host of an address, over TLS where its scheme says so.
+/// Connects to the host of a URL, with TLS for https.
 pub(crate) async fn connect(
     address: &WebAddress,
     names: &dyn Names,
@@ -46,8 +46,8 @@ pub(crate) async fn connect(
     Err(FetchFault::Unreachable)
 }
 
-/// What the host stands for. One private number among several is enough to refuse it: no honest
-/// name has both.
+/// Resolves the host. One private address among several refuses the host: no honest name has both
+/// kinds.
 async fn numbers(
     address: &WebAddress,
     names: &dyn Names,
@@ -70,7 +70,7 @@ async fn numbers(
     Ok(found)
 }
 
-/// Nothing if it cannot be reached, or is not whom its certificate names.
+/// `None` if the server cannot be reached or its certificate is not valid for the host.
 async fn open(
     server: SocketAddr,
     address: &WebAddress,

@@ -1,13 +1,13 @@
-//! Why something was not fetched.
+//! Reasons why a URL was not fetched.
 
 use domain::web_address::AddressFault;
 
-/// Each as a sentence for the caller.
+/// Each displays as a sentence for the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchFault {
     #[error("{0}")]
     Address(AddressFault),
-    /// Its own name leads inward, or a redirect does.
+    /// The name of the URL or of a redirect resolves to a private address.
     #[error("It leads to an address that is not public.")]
     Private,
     #[error("It redirects to where nothing is fetched from. {0}")]
@@ -18,7 +18,7 @@ pub enum FetchFault {
     NoHost,
     #[error("Its host could not be reached.")]
     Unreachable,
-    /// Fetches of other callers take all the room there is.
+    /// Other callers use all available fetches.
     #[error("Too much is being fetched at the moment. Please try again shortly.")]
     Busy,
     #[error("It did not answer in time.")]
@@ -32,7 +32,7 @@ pub enum FetchFault {
 }
 
 impl FetchFault {
-    /// Whether the address was wrong, rather than whoever answers there.
+    /// True if the URL is at fault, not the server.
     pub fn is_of_address(&self) -> bool {
         match self {
             FetchFault::Address(_) | FetchFault::Private | FetchFault::Redirect(_) => true,

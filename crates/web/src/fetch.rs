@@ -1,9 +1,9 @@
-//! The one way to follow an address that a caller named.
+//! Fetches URLs that callers named; all such fetches go through this module.
 //!
-//! Every address is parsed once and judged; a name is looked up, all that it stands for is judged,
-//! and the connection goes to one of those very numbers, so that nobody can answer differently in
-//! between. The same holds for every redirect. Nothing of ours is sent along: no cookies, no
-//! credentials, no proxy.
+//! Every URL is parsed once and checked. A name is resolved, all its addresses are checked, and the
+//! connection goes to one of these addresses, so that the name cannot resolve differently in
+//! between. The same applies to every redirect. Requests contain no cookies and no credentials, and
+//! use no proxy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,41 +27,41 @@ use crate::fault::FetchFault;
 use crate::names::Names;
 use crate::turns::{CallerTurns, TurnLimits};
 
-/// Each fetch may hold as much memory as it was asked to fetch, for as long as its host likes.
+/// Each fetch can hold `bytes_max` of memory for as long as the remote host is slow.
 const TURN_LIMITS: TurnLimits =
     TurnLimits { all_max: 64, each_max: 8, wait_max: Duration::from_secs(5) };
-/// Of the lines before an answer, which nobody here looks at in full.
+/// Limits of a response's headers.
 const HEADERS_MAX: usize = 100;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// What is asked of whoever answers.
+/// A request and its limits.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub method: Method,
-    /// The types that are wanted, as the header says it.
+    /// The `Accept` header.
     pub accept: String,
-    /// Of the body, packed and unpacked alike.
+    /// Maximum size of the body, compressed and decompressed.
     pub bytes_max: usize,
     pub redirects_max: usize,
-    /// For everything, with redirects.
+    /// Time limit for the whole fetch with redirects.
     pub time_max: Duration,
-    /// Others that go along, such as a page's own.
+    /// Further headers, such as those of a page.
     pub headers: HeaderMap,
-    /// Whose turns it takes; none for what the service fetches for itself.
+    /// The caller whose quota of fetches applies; `None` for the service's own fetches.
     pub caller: Option<CallerId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Method {
     Get,
-    /// With what is sent. Never repeated behind a redirect.
+    /// With a body. Never repeated after a redirect.
     Post(Bytes),
-    /// What a page asks before it sends something elsewhere.
+    /// A CORS preflight of a page.
     Options,
 }
 
 impl Ask {
-    /// A plain question for something of a type.
+    /// A GET request for a media type.
     pub fn get(accept: &str, bytes_max: usize, time_max: Duration) -> Ask {
         Ask {
             method: Method::Get,
@@ -74,31 +74,31 @@ impl Ask {
         }
     }
 
-    /// The same for a caller, who fetches a few things at once.
+    /// Applies the caller's quota of concurrent fetches.
     #[must_use]
     pub fn of_caller(self, caller: CallerId) -> Ask {
         Ask { caller: Some(caller), ..self }
     }
 
-    /// The same without following any redirect: one is an answer like others.
+    /// Follows no redirects: a redirect is returned like any response.
     #[must_use]
     pub fn without_redirects(self) -> Ask {
         Ask { redirects_max: 0, ..self }
     }
 }
 
-/// What came, from wherever the redirects led.
+/// A response, after redirects.
 #[derive(Debug, Clone)]
 pub struct Fetched {
     pub address: WebAddress,
     pub status: u16,
     pub headers: HeaderMap,
-    /// Unpacked.
+    /// Decompressed.
     pub body: Bytes,
 }
 
 impl Fetched {
-    /// The media type alone, in lower case; empty if none is told.
+    /// The media type without parameters, in lower case; empty if there is none.
     pub fn media_type(&self) -> String {
         let told = self.headers.get(http::header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let essence = told.unwrap_or_default().split(';').next().unwrap_or_default();
@@ -114,7 +114,7 @@ pub struct Fetcher {
     names: Arc<dyn Names>,
     reach: Reach,
     tls: Arc<ClientConfig>,
-    /// Who we say we are.
+    /// The `User-Agent` header.
     agent: HeaderValue,
     turns: CallerTurns,
     stand_in: Option<StandIn>,
@@ -131,13 +131,13 @@ impl Fetcher {
         Fetcher { names, reach, tls, agent, turns, stand_in: None }
     }
 
-    /// Judges as ever, and then connects elsewhere: for tests.
+    /// For tests: checks addresses as usual, then connects elsewhere.
     #[must_use]
     pub fn with_stand_in(self, stand_in: StandIn) -> Fetcher {
         Fetcher { stand_in: Some(stand_in), ..self }
     }
 
-    /// How far addresses may lead.
+    /// The addresses that a URL may lead to.
     pub fn reach(&self) -> Reach {
         self.reach
     }
@@ -147,7 +147,7 @@ impl Fetcher {
     }
 
     pub async fn fetch(&self, address: &WebAddress, ask: &Ask) -> Result<Fetched, FetchFault> {
-        // The time of what is asked begins with its turn: others must not use it up.
+        // The time limit starts after the wait for a free slot: other callers must not use it up.
         let waiting = timeout(ask.time_max, self.turns.take(ask.caller)).await;
         let _turn = waiting.map_err(|_| FetchFault::Busy)?.map_err(|_| FetchFault::Busy)?;
         let fetching = async {
@@ -166,7 +166,7 @@ impl Fetcher {
         timeout(ask.time_max, fetching).await.map_err(|_| FetchFault::TimedOut)?
     }
 
-    /// One request over one connection, which is driven here until the body is read.
+    /// Sends one request over one connection, which this task drives until the body is read.
     async fn fetch_once(&self, address: WebAddress, ask: &Ask) -> Result<Fetched, FetchFault> {
         let ways = (&self.tls, self.stand_in.as_ref());
         let names = self.names.as_ref();
@@ -184,7 +184,7 @@ impl Fetcher {
             Ok((head, packed))
         };
         let driving = async {
-            // The reader sees the end of the body.
+            // The reader of the body sees the end of the connection.
             let _ = connection.await;
             std::future::pending::<()>().await;
         };

@@ -1,7 +1,7 @@
-//! What callers have us fetch from the web: pages as Markdown, and searches.
+//! Web access for callers: pages as Markdown, and searches.
 //!
-//! [`Fetcher`] is the one way to follow an address that a caller named: it judges where the address
-//! leads, connects to exactly what it judged, and reads within bounds.
+//! [`Fetcher`] is the only way to fetch a URL that a caller named: it checks where the URL leads,
+//! connects only to the addresses that it checked, and reads within limits.
 
 mod body;
 mod browser;

@@ -1,4 +1,4 @@
-//! Looks up names.
+//! Resolves host names.
 
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -9,41 +9,41 @@ use tokio::time::timeout;
 
 use crate::turns::{CallerTurns, TurnLimits};
 
-/// The system's own lookup cannot be stopped once it has begun, and callers choose the names: a
-/// silent name server keeps a thread for half a minute. So a caller has a few of the threads.
+/// The system's resolver cannot be cancelled, and callers choose the names: a silent name server
+/// blocks a thread for half a minute. So each caller may use only a few threads.
 const TURN_LIMITS: TurnLimits =
     TurnLimits { all_max: 64, each_max: 4, wait_max: Duration::from_secs(1) };
-/// How long a lookup is waited for, once it has begun.
+/// Timeout of a lookup, from its start.
 const LOOKUP_TIME_MAX: Duration = Duration::from_secs(3);
-/// The lookup wants a port, and gives it back unchanged.
+/// The resolver requires a port and returns it unchanged.
 const ANY_PORT: u16 = 443;
 
-/// Why a name was not looked up.
+/// The reason why a name was not resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
-    /// No such name, or its name servers do not answer.
+    /// The name does not exist, or its name servers do not answer.
     #[error("the name could not be looked up")]
     NotFound,
-    /// Lookups of other callers take all the room there is.
+    /// Other callers use all available lookups.
     #[error("too many names are being looked up")]
     Busy,
 }
 
-/// The addresses of a name, as a future.
+/// A future of the addresses of a name.
 pub type Lookup<'a> = BoxFuture<'a, Result<Vec<IpAddr>, LookupError>>;
 
 pub trait Names: Send + Sync {
-    /// Every address that a name stands for. No caller: the service looks it up for itself.
+    /// Returns every address of a name. `caller` is `None` for the service's own lookups.
     fn addresses<'a>(&'a self, name: &'a str, caller: Option<CallerId>) -> Lookup<'a>;
 }
 
-/// Names looked up as this machine's other programs do.
+/// The system's resolver.
 pub struct SystemNames {
     turns: CallerTurns,
     resolve: Resolve,
 }
 
-/// Finds the addresses of a name, and blocks until they are there.
+/// Resolves a name; blocks the thread.
 type Resolve = fn(&str) -> Vec<IpAddr>;
 
 impl Default for SystemNames {
@@ -75,7 +75,7 @@ fn resolve_by_system(name: &str) -> Vec<IpAddr> {
 
 #[cfg(test)]
 mod tests {
-    //! A name that every machine knows, and a name server that never answers.
+    //! Tests with a name that every machine knows, and with a name server that never answers.
 
     use std::sync::{Condvar, Mutex};
 
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(unknown, Err(LookupError::NotFound));
     }
 
-    /// Silent names are resolved when the test is over.
+    /// Lookups of silent names return when the test is over.
     static TEST_OVER: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
     fn resolve_unless_silent(name: &str) -> Vec<IpAddr> {

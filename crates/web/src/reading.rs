@@ -1,5 +1,5 @@
-//! Reads pages and documents that were fetched or sent. They may be hostile, so they are opened by
-//! the reader processes.
+//! Extracts text from pages and documents that were fetched or uploaded. They may be malicious, so
+//! the sandboxed reader processes parse them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pages::Page;
 use reader::tasks::{document, page};
 use reader::{CallerId, Reader, ReaderError};
 
-/// Has hostile bytes read. The error is a sentence for the caller.
+/// Has untrusted bytes parsed. The error is a sentence for the caller.
 #[derive(Clone)]
 pub struct Reading {
     reader: Arc<dyn Reader>,

@@ -1,4 +1,4 @@
-//! What a site allows programs to fetch: its robots.txt (RFC 9309).
+//! Applies a site's robots.txt (RFC 9309).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,32 +9,32 @@ use tokio::time::Instant;
 
 use crate::fetch::{Ask, Fetcher};
 
-/// The name by which sites may address us.
+/// Our product token in robots.txt.
 const AGENT: &str = "tollgate";
-/// The standard asks for no more to be read.
+/// RFC 9309 requires parsers to read at least 500 KiB.
 const FILE_BYTES_MAX: usize = 500 * 1024;
 const TIME_MAX: Duration = Duration::from_secs(5);
-/// The standard asks for no longer.
+/// Cache time. RFC 9309 allows at most 24 hours.
 const KNOWN_FOR: Duration = Duration::from_secs(60 * 60);
-/// Of what all sites say, with what keeping it takes.
+/// Memory limit of the cache for all sites.
 const KNOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Of what one site says, so much is kept.
+/// Limits of the rules that are kept per site.
 const RULES_MAX: usize = 500;
 const RULES_BYTES_MAX: usize = 64 * 1024;
-/// What an entry takes beside its texts.
+/// Estimated memory of an entry without its texts.
 const ENTRY_BYTES: usize = 64;
 
-/// What sites said, for a while.
+/// A cache of the rules of sites.
 #[derive(Default)]
 pub(crate) struct Robots {
     known: Mutex<KnownSites>,
 }
 
-/// The rules of sites, bounded by the memory that they take.
+/// The rules of sites, limited by their memory.
 #[derive(Default)]
 struct KnownSites {
     sites: HashMap<String, (Instant, Rules)>,
-    /// In the order in which they were kept, which is that in which they are forgotten.
+    /// In the order of insertion, which is the order of eviction.
     order: VecDeque<String>,
     bytes: usize,
 }
@@ -64,16 +64,16 @@ impl KnownSites {
 }
 
 fn entry_bytes(site: &str, rules: &Rules) -> usize {
-    // The name is kept twice.
+    // The name is stored twice.
     2 * (ENTRY_BYTES + site.len()) + rules.bytes()
 }
 
-/// The rules of one site that are meant for us.
+/// The rules of one site that apply to this program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rules(Vec<(bool, String)>);
 
 impl Robots {
-    /// A site without rules, or whose rules cannot be had, allows everything.
+    /// True if the site has no rules or they cannot be fetched.
     pub(crate) async fn allow(&self, fetcher: &Fetcher, page: &WebAddress) -> bool {
         let site = page.url().origin().ascii_serialization();
         if let Some(rules) = self.known(&site) {
@@ -105,7 +105,7 @@ impl Robots {
 }
 
 impl Rules {
-    /// Those for us, or else those for everybody.
+    /// Parses the rules for this program, or else those for all programs.
     pub(crate) fn read(text: &str) -> Rules {
         let (mut ours, mut everybodys) = (None::<Rules>, Rules::default());
         let (mut is_ours, mut is_everybodys, mut names_agents) = (false, false, false);
@@ -151,12 +151,12 @@ impl Rules {
         }
     }
 
-    /// What they take in memory.
+    /// Estimated memory of the rules, in bytes.
     fn bytes(&self) -> usize {
         self.0.iter().map(|(_, pattern)| ENTRY_BYTES + pattern.len()).sum()
     }
 
-    /// The longest pattern that fits decides; of two as long, the one that allows.
+    /// The longest matching pattern decides; of two equally long, the one that allows.
     pub(crate) fn allow(&self, path: &str) -> bool {
         let fitting = self.0.iter().filter(|(_, pattern)| fits(pattern, path));
         let best = fitting.max_by_key(|(allows, pattern)| (pattern.len(), *allows));
@@ -164,7 +164,7 @@ impl Rules {
     }
 }
 
-/// `*` stands for anything, and `$` at the end for the end.
+/// `*` matches any text, and a trailing `$` matches the end.
 fn fits(pattern: &str, path: &str) -> bool {
     let (pattern, is_whole) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),

@@ -1,4 +1,5 @@
-//! A page as Markdown: the site's own if it has one, else read off its HTML, else built by a browser.
+//! Returns a page as Markdown: the site's own, else extracted from its HTML, else rendered by a
+//! browser.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,21 +17,21 @@ use crate::fetch::{Ask, Fetched, Fetcher};
 use crate::reading::Reading;
 use crate::robots::Robots;
 
-/// Of one page, which is held while it is read.
+/// Maximum size of one page, which is held in memory while it is parsed.
 pub const PAGE_BYTES_MAX: usize = 10 * 1024 * 1024;
 const PAGE_TIME_MAX: Duration = Duration::from_secs(15);
-/// Of a whole page, with its browser.
+/// Time limit of a whole scrape, including the browser.
 const SCRAPE_TIME_MAX: Duration = Duration::from_secs(45);
-/// Of what a caller gets.
+/// Maximum size of the Markdown that a caller receives.
 const MARKDOWN_BYTES_MAX: usize = 2 * 1024 * 1024;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 const NOTE_TIME_MAX: Duration = Duration::from_secs(4);
 const HOSTS_KNOWN_FOR: Duration = Duration::from_secs(60 * 60);
 const HOSTS_KNOWN_MAX: usize = 2_048;
-/// Markdown first: many sites answer it, and say what they mean better than their pages do.
+/// Prefers Markdown: many sites offer it, and it is better than text extracted from their HTML.
 const ACCEPT: &str = "text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1";
 
-/// Sites that let no program read them: told at once, and nobody waits for it.
+/// Sites that block all programs: refused at once, without a request.
 const BLOCKED: [(&str, &str); 4] = [
     ("x.com", "X (formerly Twitter) blocks automated access to their content."),
     ("twitter.com", "X (formerly Twitter) blocks automated access to their content."),
@@ -38,7 +39,7 @@ const BLOCKED: [(&str, &str); 4] = [
     ("reddit.com", "Reddit blocks automated access to their content."),
 ];
 const BLOCKS: &str = "The site blocks automated access to its content.";
-/// What pages say that ask for a person.
+/// Texts of pages that ask for a human (CAPTCHA).
 const CHALLENGES: [&str; 6] = [
     "<title>just a moment",
     "cf-challenge",
@@ -49,7 +50,7 @@ const CHALLENGES: [&str; 6] = [
 ];
 const CHALLENGE_BYTES_MAX: usize = 64 * 1024;
 
-/// Each as a sentence for the caller.
+/// Each displays as a sentence for the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScrapeFault {
     #[error("{0}")]
@@ -77,7 +78,7 @@ pub enum ScrapeFault {
 }
 
 impl ScrapeFault {
-    /// What a caller is told; the log has the rest.
+    /// The message for the caller; the log has the details.
     fn of_browser(error: BrowserError) -> ScrapeFault {
         match error {
             BrowserError::NotStarted(_) | BrowserError::Refused(_) => ScrapeFault::BrowserFailed,
@@ -86,7 +87,7 @@ impl ScrapeFault {
         }
     }
 
-    /// Whether another address would help, rather than another time.
+    /// True if another URL would help, not another attempt.
     pub fn is_of_address(&self) -> bool {
         match self {
             ScrapeFault::Fetch(fault) => fault.is_of_address(),
@@ -102,10 +103,10 @@ impl ScrapeFault {
     }
 }
 
-/// How a page was come by.
+/// The source of a page's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageSource {
-    /// The site's own Markdown, or plain text.
+    /// The site's own Markdown or plain text.
     Native,
     Extracted,
     Document,
@@ -124,7 +125,7 @@ pub struct Scraper {
     reading: Reading,
     browser: Option<Arc<Browser>>,
     robots: Option<Robots>,
-    /// Hosts that write for models, which is what `llms.txt` tells.
+    /// Hosts with an `llms.txt`, which announces Markdown for models.
     writes_for_models: Mutex<HashMap<String, (Instant, bool)>>,
 }
 
@@ -144,7 +145,7 @@ impl Scraper {
         }
     }
 
-    /// Whether an address can be scraped at all, before anything is sent or paid.
+    /// Checks if a URL can be scraped, before anything is sent or paid.
     pub fn parse(&self, address: &str) -> Result<WebAddress, ScrapeFault> {
         let address = self.fetcher.parse(address)?;
         let host = address.host();
@@ -157,7 +158,7 @@ impl Scraper {
         }
     }
 
-    /// For a caller, whose turn it is to have something read.
+    /// Scrapes a page under the caller's quotas.
     pub async fn scrape(
         &self,
         address: &WebAddress,
@@ -228,8 +229,8 @@ impl Scraper {
         Ok(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Extracted })
     }
 
-    /// The page as scripts build it. It is not read without them instead: what it says then is not
-    /// what was paid for.
+    /// Renders the page with a browser. There is no fallback to the page without scripts: its text
+    /// would not be what the caller paid for.
     async fn built(&self, address: &WebAddress, caller: CallerId) -> Result<Scraped, ScrapeFault> {
         let browser = self.browser.as_ref().ok_or(ScrapeFault::NoBrowser)?;
         let built = browser.build(&self.fetcher, address, caller).await.inspect_err(|error| {
@@ -242,7 +243,8 @@ impl Scraper {
         Ok(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Browser })
     }
 
-    /// Where the page says, or beside it on hosts that write for models.
+    /// Fetches the Markdown version that the page links to, or a sibling file on hosts with an
+    /// `llms.txt`.
     async fn native_beside(&self, page: &WebAddress, told: Option<&str>) -> Option<String> {
         if let Some(told) = told
             && let Ok(address) = page.join(told, self.fetcher.reach())
@@ -294,7 +296,7 @@ impl Scraper {
     }
 }
 
-/// The text of an answer that is Markdown or plain text. HTML under another name is neither.
+/// The text of a Markdown or plain-text response. HTML with another media type is neither.
 fn native(fetched: &Fetched) -> Option<String> {
     let media_type = fetched.media_type();
     let is_text = matches!(
@@ -313,7 +315,7 @@ fn looks_like_markup(body: &[u8]) -> bool {
     body.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// A `Link` header that names the page's Markdown.
+/// A `Link` header that names the page's Markdown version.
 fn link_header(fetched: &Fetched) -> Option<String> {
     let values = fetched.headers.get_all(LINK).iter().filter_map(|it| it.to_str().ok());
     let links = values.flat_map(|value| value.split(','));
@@ -339,7 +341,7 @@ fn refuse_if_blocked(fetched: &Fetched) -> Result<(), ScrapeFault> {
     Ok(())
 }
 
-/// Cuts a text where a letter ends.
+/// Truncates a text at a character boundary.
 fn cut(text: &mut String, bytes_max: usize) {
     if bytes_max < text.len() {
         let end = (0..=bytes_max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

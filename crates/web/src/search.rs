@@ -1,4 +1,4 @@
-//! Searches of the web by a service that the operator chose.
+//! Searches the web with a service that the operator chose.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,13 +15,13 @@ const ANSWER_BYTES_MAX: usize = 2 * 1024 * 1024;
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(10);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const IDLE_MAX: Duration = Duration::from_secs(30);
-/// Of one result's text.
+/// Limits of one result.
 const CONTENT_CHARS_MAX: usize = 2_000;
 const TITLE_CHARS_MAX: usize = 300;
 pub const BRAVE: &str = "https://api.search.brave.com/res/v1/web/search";
 pub const TAVILY: &str = "https://api.tavily.com/search";
 
-/// Who is asked, and how it speaks.
+/// The kind of search service, which determines its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchKind {
     Searxng,
@@ -33,13 +33,13 @@ pub enum SearchKind {
 pub struct SearchHit {
     pub title: String,
     pub url: String,
-    /// What the page says about it, as the service cut it out.
+    /// The excerpt of the page that the service returned.
     pub content: String,
     /// As the service writes it; may be empty.
     pub date: String,
 }
 
-/// Why a search gave nothing, for the log.
+/// The reason why a search failed, for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     #[error("the search service did not answer: {0}")]
@@ -71,7 +71,7 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// `url` is where the service answers; SearXNG's is that of its front page.
+    /// `url` is the service's endpoint; for SearXNG, the URL of its front page.
     pub fn new(kind: SearchKind, url: &Url, key: Option<&str>) -> Result<Searcher, NoSearch> {
         let reach = Reach {
             way: ConnectVia::ByEnvironment,
@@ -145,7 +145,7 @@ struct BraveAnswer {
     web: Option<Listed>,
 }
 
-/// A result in the words of any of the services.
+/// A result, with the field names of all services.
 #[derive(Deserialize)]
 struct Line {
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! A site of traps: every trick by which an address that looks public leads inward.
+//! Tests with a malicious site: every trick by which a public-looking URL leads to a private
+//! address.
 
 mod site;
 

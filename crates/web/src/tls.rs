@@ -1,4 +1,4 @@
-//! Whom we believe to be the host that was named.
+//! The TLS configuration for fetches.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use rustls_platform_verifier::BuilderVerifierExt;
 #[error("the system's certificates cannot be used: {0}")]
 pub struct TlsUnusable(#[from] rustls::Error);
 
-/// The root certificates of this machine. Without any, only plain HTTP pages can be read. One
-/// request a connection needs no HTTP/2.
+/// Trusts the root certificates of this machine. Without any, only plain HTTP pages can be fetched.
+/// HTTP/2 is off, because each connection serves one request.
 pub fn trusting_the_system() -> Result<Arc<ClientConfig>, TlsUnusable> {
     let builder = || {
         ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

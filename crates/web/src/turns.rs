@@ -1,4 +1,4 @@
-//! Turns at something scarce, of which one caller has a few at most.
+//! Concurrency limits: for all callers together, and for each caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,35 +8,35 @@ use reader::CallerId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// How many turns there are.
+/// The limits of concurrent use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TurnLimits {
     pub(crate) all_max: usize,
-    /// Of one caller. Its further requests wait for its own.
+    /// Maximum per caller. Further requests of the caller wait for its own.
     pub(crate) each_max: usize,
-    /// How long a caller within its own limit waits for others.
+    /// Maximum wait of a caller within its own limit for other callers.
     pub(crate) wait_max: Duration,
 }
 
-/// The turns of all callers.
+/// The slots of all callers.
 #[derive(Debug)]
 pub(crate) struct CallerTurns {
     limits: TurnLimits,
     all: Arc<Semaphore>,
-    /// Of callers that have turns or wait for one. Held for a look, and never across an await.
+    /// Callers with a slot or waiting for one. Locked for a lookup, never across an await.
     own: Arc<OwnTurns>,
 }
 
 type OwnTurns = Mutex<HashMap<CallerId, Arc<Semaphore>>>;
 
-/// One turn, until it is dropped.
+/// One slot, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct CallerTurn {
     _all: OwnedSemaphorePermit,
     _own: Option<OwnTurn>,
 }
 
-/// The callers that have a turn each are too many.
+/// Other callers use all slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoTurn;
 
@@ -46,7 +46,7 @@ impl CallerTurns {
         CallerTurns { limits, all, own: Arc::default() }
     }
 
-    /// Waits for a turn. Work that is the service's own has no caller, and no limit of its own.
+    /// Waits for a slot. The service's own work has no caller and no limit per caller.
     pub(crate) async fn take(&self, caller: Option<CallerId>) -> Result<CallerTurn, NoTurn> {
         let own = match caller {
             Some(caller) => Some(OwnTurn::take(&self.own, caller, self.limits.each_max).await?),
@@ -58,7 +58,7 @@ impl CallerTurns {
     }
 }
 
-/// A turn of one caller, or the wait for it. The caller is forgotten with the last of them.
+/// A slot of one caller, or the wait for it. The caller's entry is removed with the last of them.
 #[derive(Debug)]
 struct OwnTurn {
     callers: Arc<OwnTurns>,
@@ -86,7 +86,7 @@ impl Drop for OwnTurn {
         let mut callers = lock(&self.callers);
         self.permit = None;
         self.turns = None;
-        // Whoever has a turn or waits for one holds the semaphore as well.
+        // Every holder and waiter of a slot also holds a reference to the semaphore.
         if callers.get(&self.caller).is_some_and(|turns| Arc::strong_count(turns) == 1) {
             callers.remove(&self.caller);
         }

@@ -1,4 +1,4 @@
-//! Runs a program in the repository's root and gives back what it printed.
+//! Runs a program in the repository's root and returns its output.
 
 use std::path::Path;
 use std::process::Command;

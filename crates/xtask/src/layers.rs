@@ -1,4 +1,4 @@
-//! Which crates of ours may use which, as a table. A crate that is not in it may not exist.
+//! The permitted dependencies between our crates, as a table. A crate must be listed to exist.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::command;
 
-/// What each crate may use of ours, from the bottom up.
+/// The crates of ours that each crate may use, from the bottom up.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("money", &[]),
     ("console-assets", &[]),
@@ -134,7 +134,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "weights",
         ],
     ),
-    // The engines share nothing with the gateway: they are another process.
+    // The engines share nothing with the gateway: they are a separate process.
     ("engine-local", &["engine-onnx", "engine-text", "media", "moment", "video", "weights"]),
     ("fuzz-seeds", &[]),
     ("testkit", ANYTHING),
@@ -145,9 +145,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// The crates that wire or test the others.
+/// For crates that wire or test the others.
 const ANYTHING: &[&str] = &["*"];
-/// Only these may be built with the test harness inside.
+/// The only crates that may depend on the test support.
 const MAY_USE_TESTKIT: [&str; 2] = ["it", "bench"];
 
 pub(crate) fn problems(root: &Path) -> Result<Vec<String>, String> {
@@ -184,7 +184,7 @@ fn is_allowed(name: &str, allowed: &[&str], used: &str) -> bool {
     allowed == ANYTHING || allowed.contains(&used)
 }
 
-/// What tests alone use does not shape the product.
+/// Dependencies without those of tests only, which do not affect the product.
 fn normal_dependencies(package: &Value) -> impl Iterator<Item = &str> {
     let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
     dependencies.iter().filter(|it| it["kind"] != "dev").filter_map(|it| it["name"].as_str())

@@ -1,4 +1,4 @@
-//! Every package comes from the registry, under a licence that `deny.toml` allows.
+//! Checks that every package comes from the registry, under a licence that `deny.toml` allows.
 
 use std::fs;
 use std::path::Path;
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::command;
 
-/// What `deny.toml` says, as far as it can be checked without a list of advisories.
+/// The rules of `deny.toml` that can be checked without an advisory database.
 #[derive(Debug, Default)]
 pub(crate) struct Policy {
     allowed: Vec<String>,
-    /// A package, and what it may be under besides.
+    /// A package, and its additional permitted licences.
     exceptions: Vec<(String, Vec<String>)>,
     pub(crate) banned: Vec<String>,
 }
@@ -76,8 +76,8 @@ pub(crate) fn check(metadata: &Value, policy: &Policy) -> Vec<String> {
     problems
 }
 
-/// An expression of SPDX: one of several with `OR`, all of several with `AND`. Older packages write
-/// `/` for `OR`. `AND` binds tighter, and one level of brackets is all that anybody uses.
+/// Evaluates an SPDX expression with `OR` and `AND`; `AND` binds tighter. Older packages write `/`
+/// for `OR`. Supports one level of brackets, which is all that packages use.
 fn is_allowed(expression: &str, allows: &dyn Fn(&str) -> bool) -> bool {
     let expression = expression.replace('/', " OR ");
     parts(&expression, "OR").iter().any(|either| {
@@ -88,7 +88,7 @@ fn is_allowed(expression: &str, allows: &dyn Fn(&str) -> bool) -> bool {
     })
 }
 
-/// Splits at a word, but not within brackets.
+/// Splits at a word outside of brackets.
 fn parts(expression: &str, at: &str) -> Vec<String> {
     let mut parts = vec![Vec::new()];
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! Links between documents lead to files that exist.
+//! Checks that links between documents lead to existing files.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) fn problems(root: &Path, file: &TextFile) -> Vec<String> {
     problems
 }
 
-/// The line and the target of each link to a file, outside of code.
+/// The line and target of each link to a file, outside of code.
 pub(crate) fn targets(text: &str) -> Vec<(usize, &str)> {
     let mut targets = Vec::new();
     let mut is_code = false;
@@ -43,14 +43,14 @@ pub(crate) fn targets(text: &str) -> Vec<(usize, &str)> {
     targets
 }
 
-/// The path of a link, without its anchor; none for addresses and for anchors alone.
+/// The path of a link without its anchor; `None` for URLs and bare anchors.
 fn file_of(link: &str) -> Option<&str> {
     let path = link.split(['#', ' ']).next()?;
     let is_address = path.contains("://") || path.starts_with("mailto:");
     (!is_address && !path.is_empty()).then_some(path)
 }
 
-/// The target as a path from the root; none if it would leave the repository.
+/// The target as a path from the root; `None` if it is outside the repository.
 fn inside(folder: &Path, target: &str) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in folder.join(target).components() {

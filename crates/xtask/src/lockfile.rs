@@ -1,4 +1,4 @@
-//! What `Cargo.lock` may not contain, and what it contains twice.
+//! Checks `Cargo.lock` for banned packages and lists duplicates.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) fn banned(lock: &str, names: &[String]) -> Vec<String> {
     packages(lock).filter(is_banned).map(problem).collect()
 }
 
-/// Each crate that is there in several versions, as `name: 1.0.0, 2.0.0`.
+/// Each crate with several versions, as `name: 1.0.0, 2.0.0`.
 pub(crate) fn duplicates(lock: &str) -> Vec<String> {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, version) in packages(lock) {

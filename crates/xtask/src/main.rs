@@ -1,4 +1,4 @@
-//! Checks of the repository itself: `cargo xtask tidy`, and `cargo xtask openapi`.
+//! Repository tasks: `cargo xtask tidy` and `cargo xtask openapi`.
 
 mod command;
 mod hosts;
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A closed pipe is the only way to fail here, and then nobody is listening.
+/// Writing fails only for a closed pipe, which cannot be reported.
 fn say(stream: &mut dyn Write, text: &str, code: ExitCode) -> ExitCode {
     match writeln!(stream, "{text}") {
         Ok(()) => code,

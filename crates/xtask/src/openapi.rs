@@ -1,4 +1,4 @@
-//! `cargo xtask openapi`: the committed document, rewritten from the code that serves it.
+//! `cargo xtask openapi`: rewrites the committed document from the code that serves it.
 
 use std::fs;
 

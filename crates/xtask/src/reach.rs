@@ -1,10 +1,10 @@
-//! What a crate reaches through everything it depends on, directly or not.
+//! Checks the direct and indirect dependencies of crates.
 
 use std::path::Path;
 
 use crate::command;
 
-/// The crates of rules and shapes: values in, values out.
+/// Crates of rules and types without I/O.
 const PURE: [&str; 13] = [
     "money",
     "credits",
@@ -20,11 +20,11 @@ const PURE: [&str; 13] = [
     "wallet",
     "phonemes",
 ];
-/// What would bring a clock, a socket or a disk into them.
+/// Dependencies that would bring a clock, a socket or a disk into them.
 const IMPURE: [&str; 4] = ["tokio", "axum", "reqwest", "rusqlite"];
-/// The gateway's own crates at the top: nothing below them may compile a model runtime.
+/// The gateway's top crates: none of their dependencies may compile a model runtime.
 const GATEWAY: [&str; 3] = ["cli", "it", "bench"];
-/// The model runtimes, and the crates of ours that are built on them.
+/// The model runtimes, and our crates that use them.
 const RUNTIMES: [&str; 5] = ["llama", "ort", "engine-local", "engine-text", "engine-onnx"];
 
 pub(crate) fn problems(root: &Path) -> Result<Vec<String>, String> {

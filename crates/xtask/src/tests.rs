@@ -1,4 +1,4 @@
-//! Each check finds what it is for, and leaves the rest alone.
+//! Tests that each check finds its problems and nothing else.
 
 use expect_test::{Expect, expect};
 use serde_json::json;

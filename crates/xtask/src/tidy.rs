@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: every check, every problem, one answer.
+//! `cargo xtask tidy`: runs every check and reports all problems together.
 
 use crate::{hosts, layers, licences, links, lockfile, reach, sources, tree, unsafety};
 
@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<String, String> {
     Ok(format!("{}tidy: {} files, no problems", notes(&duplicates), files.len()))
 }
 
-/// Two versions of one crate cost build time and are sometimes out of our hands: told, not refused.
+/// Duplicate versions cost build time but are sometimes unavoidable: reported, not refused.
 fn notes(duplicates: &[String]) -> String {
     duplicates.iter().map(|it| format!("note: several versions of {it}\n")).collect()
 }

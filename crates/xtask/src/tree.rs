@@ -1,11 +1,11 @@
-//! The files of the repository: what git tracks, and what it would track if added.
+//! The files of the repository: those that git tracks or would track if added.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command;
 
-/// A text file and where it is, relative to the root.
+/// A text file with its path relative to the root.
 pub(crate) struct TextFile {
     pub(crate) path: String,
     pub(crate) text: String,
@@ -17,7 +17,7 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
-/// All text files; what is not UTF-8 is binary and has no lines to check.
+/// All text files; files that are not UTF-8 are binary and skipped.
 pub(crate) fn text_files(root: &Path) -> Result<Vec<TextFile>, String> {
     let listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let mut files = Vec::new();

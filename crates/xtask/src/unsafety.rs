@@ -1,8 +1,9 @@
-//! `unsafe` is forbidden: every crate takes the workspace's lints, but for those that load a library.
+//! Checks that every crate uses the workspace's lints, which forbid `unsafe`, except crates that
+//! load a library.
 
 use crate::tree::TextFile;
 
-/// They deny it instead, so that each place must say why it is there.
+/// These deny `unsafe` instead, so that each use must state its reason.
 const LOADS_A_LIBRARY: [&str; 1] = ["crates/llama/Cargo.toml"];
 
 pub(crate) fn problems(file: &TextFile) -> Option<String> {

@@ -1,4 +1,4 @@
-// The x402 project's own clients top up: each asks, is told 402, signs and asks again.
+// Tests top-ups with the x402 project's own clients: each gets a 402, signs and retries.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wrapAxiosWithPayment, x402Client as AxiosClient } from "@x402/axios";
@@ -10,7 +10,7 @@ import { api, evmAccount, solanaRpc, solanaSigner } from "./payers.mjs";
 
 test("@x402/fetch tops up with USDC on Base", async () => {
   const client = new x402Client().register("eip155:*", new ExactEvmScheme(evmAccount));
-  // Without this the client pays a dollar at the most.
+  // Otherwise the client pays at most a dollar.
   client.setSpendControls(false);
   const pay = wrapFetchWithPayment(fetch, client);
   const response = await pay(`${api}/x402/top-up`, { method: "POST" });

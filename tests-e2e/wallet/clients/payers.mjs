@@ -1,4 +1,4 @@
-// The payers that the runner gave money to, and a chat for them to ask.
+// The payers that the runner funded, and a chat request for them.
 import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { privateKeyToAccount } from "viem/accounts";
 
@@ -13,7 +13,7 @@ export const chat = {
   body: JSON.stringify({ model: "default", messages: [{ role: "user", content: "Say hello." }] }),
 };
 
-// A request whose sign-in is in the message form.
+// A request with a sign-in in the message form.
 export const withSignIn = (request, signIn) => ({
   ...request,
   headers: { ...request.headers, "SIGN-IN-WITH-X": Buffer.from(JSON.stringify(signIn)).toString("base64") },

@@ -1,4 +1,4 @@
-"""Wallets in Python: PyPI's x402 pays, eth-account and solders sign in, for a contract wallet too."""
+"""Tests of Python wallets: payments with PyPI's x402, sign-in with eth-account and solders, also for a contract wallet."""
 
 import asyncio
 import base64
@@ -44,7 +44,7 @@ def check(world):
 
 async def top_up(api, payer):
     client = x402Client()
-    # Without this the client pays a dollar at the most.
+    # Otherwise the client pays at most a dollar.
     client.set_spend_controls(False)
     register_exact_evm_client(client, EthAccountSigner(payer))
     async with x402HttpxClient(client, timeout=60) as http:
@@ -66,7 +66,7 @@ def read(api, *signing):
 
 
 def ask(api, address, sign, account, chain):
-    """The wallet's balance, asked for with a sign-in in the message form."""
+    """The wallet's balance, requested with a sign-in in the message form."""
     place = urllib.parse.urlsplit(api)
     issued = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     text = "\n".join([

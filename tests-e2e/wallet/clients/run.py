@@ -1,4 +1,4 @@
-"""Real wallets and x402 clients against a Tollgate on local chains: run.py BINARY"""
+"""Tests real wallets and x402 clients with a Tollgate on local chains: run.py BINARY"""
 
 import os
 import pathlib
@@ -64,7 +64,7 @@ solana_fee_payer = "{fee_payer}"
 
 
 class World:
-    """Both chains, a service that is paid on them, and payers with a hundred dollars each."""
+    """Both chains, a service that accepts payments on them, and payers with a hundred dollars each."""
 
     def __init__(self, is_facilitated):
         self.evm, self.solana = Evm(), Solana()
@@ -116,11 +116,11 @@ class InAWorld(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        # It ends with a failure if the books differ.
+        # Fails if the ledger has differences.
         cls.world.server.command("ledger", "verify")
 
     def run_node(self, script, payer_key, solana_key):
-        """Runs a test file of Node's own runner, which ends with a code of its own."""
+        """Runs a test file with Node's test runner and checks its exit code."""
         world = self.world
         environment = {
             **os.environ,
@@ -149,7 +149,7 @@ class InAWorld(unittest.TestCase):
         return self.world.evm.tokens(PAY_TO), self.world.solana.call("test_tokens", receiver)
 
     def pay_with_node(self, payers):
-        """The clients of pay.test.mjs pay five dollars on each chain, and the chains say so."""
+        """The clients of pay.test.mjs pay five dollars on each chain, checked on the chains."""
         before = self.received()
         self.run_node("pay.test.mjs", *payers)
         moved = [now - then for now, then in zip(self.received(), before)]
@@ -157,7 +157,7 @@ class InAWorld(unittest.TestCase):
 
 
 class Facilitated(InAWorld):
-    """The reference facilitator puts the payments on their chains; clients notice nothing of it."""
+    """The reference facilitator settles the payments; clients see no difference."""
 
     is_facilitated = True
 
@@ -183,7 +183,7 @@ class Clients(InAWorld):
         example = re.search(r"```js\n(.*?)```", readme, re.DOTALL).group(1)
         self.assertIn(README_API, example)
         key, _ = self.node_payers()
-        # Beside the packages that it imports.
+        # In the folder of the packages that it imports.
         with tempfile.NamedTemporaryFile("w", dir=HERE, suffix=".mjs", encoding="utf-8") as file:
             file.write(example.replace(README_API, self.world.server.api))
             file.flush()

@@ -1,4 +1,4 @@
-// Wallets that have paid sign in, each in its library's own way, and spend what they have.
+// Tests sign-in of funded wallets with several libraries, and spending their balance.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSignableMessage, getBase58Decoder } from "@solana/kit";
@@ -25,7 +25,7 @@ test("@x402/extensions signs the challenge of a 402 with a key on Base", async (
 });
 
 test("@x402/extensions signs the challenge of a 402 with a key on Solana", async () => {
-  // Its wrapper of fetch signs for the first chain only, so the parts are put together here.
+  // The library's fetch wrapper signs for the first chain only, so this combines the parts itself.
   const url = `${api}/chat/completions`;
   const required = decodePaymentRequiredHeader((await fetch(url, chat)).headers.get("PAYMENT-REQUIRED"));
   const { info, supportedChains } = required.extensions["sign-in-with-x"];

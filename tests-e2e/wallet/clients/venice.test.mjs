@@ -1,4 +1,4 @@
-// A client of this family of APIs, unchanged: it tops up by itself, asks, and reads its history.
+// Tests an unmodified client of this family of APIs: it tops up by itself, chats, and reads its history.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { VeniceClient } from "venice-x402-client";

@@ -1,10 +1,11 @@
-//! What a chat costs through the service, against nginx as a bare proxy and no proxy at all.
+//! Measures the cost of a chat through the service, compared with nginx as a bare proxy and with no
+//! proxy.
 //!
 //! `cargo run --release -p bench --bin chats -- PATH_OF_THE_PROGRAM [REQUESTS [KIND CONNECTIONS]]`,
-//! where KIND is plain, burst or paced and asks for that row alone, to profile it. All stand before
-//! the same upstream and get the same chats; the service checks the key and the limits, holds, and
-//! has the charge on disk before the last byte. CPU time is of the process and its children, in the
-//! kernel and outside of it. Needs nginx.
+//! where KIND is plain, burst or paced and selects that row alone, for profiling. All are in front
+//! of the same upstream and get the same chats; the service checks the key and the limits, holds,
+//! and has the charge on disk before the last byte. CPU time is that of the process and its
+//! children, user and kernel. Needs nginx.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -22,12 +23,12 @@ use bench::upstream::Upstream;
 const REQUESTS: u64 = 20_000;
 const CONNECTIONS: [usize; 3] = [1, 16, 64];
 const STREAM_CONNECTIONS: usize = 16;
-/// Fewer than a provider may have at once if nothing is said.
+/// Below the default limit of concurrent requests per provider.
 const OPEN_STREAMS: u64 = 200;
-/// Budgets: the service may take this many times the CPU that nginx takes.
+/// The budget: the service may take this many times the CPU time of nginx.
 const TIMES_MAX: u32 = 4;
 
-/// The three ways to the same upstream.
+/// The three routes to the same upstream.
 struct Ways {
     upstream: Upstream,
     nginx: Nginx,
@@ -78,7 +79,7 @@ async fn main() {
     );
 }
 
-/// The service first, so that its start is timed while nothing else runs.
+/// Starts the service first, so that its start is timed while nothing else runs.
 async fn start(binary: &std::path::Path) -> Ways {
     let upstream = Upstream::start(answer).await;
     let config = format!(
@@ -111,7 +112,7 @@ impl Ways {
         let paid = request("/api/v1/chat/completions", &self.key, kind);
         let (nginx, service) = (&self.nginx, &self.service);
         let ways = [
-            // The upstream is a part of this program: its CPU time is of no interest.
+            // The upstream is a part of this process: its CPU time is not counted.
             Way {
                 program: &nginx.program,
                 address: self.upstream.address,

@@ -1,11 +1,11 @@
-//! What several nodes serve on one Postgres, against one node: each has the same part of a processor.
+//! Measures the throughput of several nodes on one Postgres, compared with one node; each node has
+//! the same share of a processor.
 //!
-//! `cargo run --release -p bench --bin nodes -- PATH_OF_THE_PROGRAM POSTGRES_URL [PERCENT [SECONDS]]`
-//! as root, with an empty database in the URL's place for every number of nodes: `{nodes}` in it is
-//! replaced by that number. Each node may use so much of one processor; Postgres, the upstream and
-//! the callers share the rest, which has to be more than they need. Callers either stay at the node
-//! where their account is at home, as behind a balancer that tells callers apart, or ask all nodes by
-//! turns.
+//! `cargo run --release -p bench --bin nodes -- PATH_OF_THE_PROGRAM POSTGRES_URL [PERCENT
+//! [SECONDS]]` as root. Every number of nodes needs its own empty database: `{nodes}` in the URL is
+//! replaced by that number. Each node may use PERCENT of one processor; Postgres, the upstream and
+//! the clients share the rest, which must be more than they need. Clients either stay at their
+//! account's home node, as behind a load balancer with affinity, or use all nodes in turn.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -24,7 +24,7 @@ use bench::upstream::Upstream;
 use tokio::task::JoinSet;
 
 const NODES: [usize; 3] = [1, 2, 3];
-/// For each node, so that every number of nodes is as busy as one alone.
+/// Per node, so that every node is as busy as one alone.
 const ACCOUNTS: usize = 16;
 const CONNECTIONS: usize = 128;
 
@@ -36,9 +36,9 @@ struct Cluster {
 
 #[derive(Clone, Copy)]
 enum Spread {
-    /// Each account is asked for at one node.
+    /// Each account uses one node.
     Kept,
-    /// Each account is asked for at all nodes by turns.
+    /// Each account uses all nodes in turn.
     Any,
 }
 
@@ -106,7 +106,7 @@ fn start(binary: &Path, url: &str, upstream: &Upstream, count: usize) -> Cluster
     let requests = (0..ACCOUNTS * count)
         .map(|number| {
             let account = format!("caller-{number}");
-            // The node that is asked first is where the account is at home.
+            // The first node that gets a request of the account becomes its home.
             let node = &nodes[number % count];
             node.create_account(&account);
             request("/api/v1/chat/completions", &node.funded_key_of(&account), Kind::Plain)
@@ -120,7 +120,7 @@ impl Cluster {
         self.nodes.iter().map(|node| node.program.cpu_time()).sum()
     }
 
-    /// How long each answer took.
+    /// The duration of each response.
     async fn load(&self, spread: Spread, span: Duration) -> Samples {
         let until = Instant::now() + span;
         let mut callers = JoinSet::new();

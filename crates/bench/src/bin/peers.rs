@@ -1,7 +1,7 @@
-//! What another gateway takes for the chats that `chats` sends, before the same upstream.
+//! Measures another gateway with the chats of `chats`, in front of the same upstream.
 //!
 //! `cargo run --release -p bench --bin peers -- URL COMMAND…`, where `{upstream}` in the command is
-//! replaced by the address of the upstream and URL is where the gateway takes chats, such as
+//! replaced by the address of the upstream and URL is the gateway's chat endpoint, such as
 //! `http://127.0.0.1:9203/v1/chat/completions`. Needs nginx.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]

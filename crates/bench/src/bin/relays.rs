@@ -1,9 +1,9 @@
-//! What a call to a chain costs through the service, against nginx as a bare proxy.
+//! Measures the cost of a chain call through the service, compared with nginx as a bare proxy.
 //!
-//! `cargo run --release -p bench --bin relays -- PATH_OF_THE_PROGRAM [REQUESTS [CONNECTIONS]]`. Both
-//! stand before the same upstream and get the same calls, no two of them alike; the service checks
-//! the key and the limits, holds, and has the charge on disk before it answers. CPU time is of the
-//! process and its children, in the kernel and outside of it. Needs nginx.
+//! `cargo run --release -p bench --bin relays -- PATH_OF_THE_PROGRAM [REQUESTS [CONNECTIONS]]`.
+//! Both are in front of the same upstream and get the same calls, no two of them equal; the service
+//! checks the key and the limits, holds, and has the charge on disk before it answers. CPU time is
+//! that of the process and its children, user and kernel. Needs nginx.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -17,7 +17,7 @@ use bench::upstream::{ScriptedAnswer, Upstream};
 
 const CONNECTIONS: [usize; 4] = [1, 16, 64, 100];
 const REQUESTS: u64 = 20_000;
-/// The budget: the service may take this many times the CPU that nginx takes.
+/// The budget: the service may take this many times the CPU time of nginx.
 const TIMES_MAX: f64 = 4.0;
 
 #[tokio::main]
@@ -42,7 +42,7 @@ async fn main() {
         "{:>11} {:>10} {:>10} {:>6} {:>9} {:>9} {:>11}",
         "connections", "nginx CPU", "ours CPU", "times", "nginx/s", "ours/s", "ours p99"
     );
-    // The first calls open connections, caches and the day's counters.
+    // Warm-up: the first calls open connections, fill caches and create the day's counters.
     compare(ways(), 16, 1_000).await;
     let only = arguments.next().map(|it| it.parse().expect("connections are a number"));
     for connections in only.map_or(CONNECTIONS.to_vec(), |only| vec![only]) {
@@ -63,7 +63,7 @@ fn print_row(connections: usize, [bare, mut ours]: [Measured; 2]) {
     );
 }
 
-/// Calls of contracts with different data, so that none is shared with another or kept.
+/// Contract calls with different data, so that no call is deduplicated or cached.
 fn request(key: String) -> Request {
     Arc::new(move |number| {
         let body = format!(
@@ -81,7 +81,7 @@ fn request(key: String) -> Request {
     })
 }
 
-/// The chain's id for the check that comes first, and a word of 32 bytes for every call.
+/// The chain id for the initial check, and 32 bytes for every other call.
 fn answer(body: &[u8]) -> ScriptedAnswer {
     let asks_for_chain = body.windows(11).any(|part| part == b"eth_chainId");
     let result = if asks_for_chain { "0x2105".to_owned() } else { format!("0x{}", "0".repeat(64)) };

@@ -1,9 +1,10 @@
-//! How many charges a second become durable, and whether that stays so as history grows.
+//! Measures durable charges per second, on an empty database and with a long history.
 //!
 //! `cargo run --release -p bench --bin settles -- [SECONDS] [PAST_CHARGES]` measures an empty
-//! database and one with so many charges, of one transfer and one usage row each; the default is
-//! ten million, which takes minutes to make up and 5 GB of disk in the working directory. CPU time
-//! is that of this process for each settle, clients and all, and of it that of the store's writer.
+//! database and one with PAST_CHARGES charges, of one transfer and one usage row each. The default
+//! is ten million, which takes minutes to create and 5 GB of disk in the working directory. CPU
+//! time per settle is that of this process, clients included, and separately that of the store's
+//! writer.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -23,7 +24,7 @@ use store::usage::{Days, PageRequest, UsageFilter, UsageOrder};
 
 const CLIENTS: [usize; 6] = [1, 16, 64, 256, 1024, 4096];
 
-/// The thread of the store that writes, as the kernel names it.
+/// The kernel's name of the store's writer thread.
 const WRITER: &str = "store-writer";
 
 const QUESTIONS: usize = 50;
@@ -118,7 +119,7 @@ async fn charge_for(ledger: &Ledger, client: usize, until: Instant) -> (Samples,
     (holds, settles)
 }
 
-/// Times the questions that owners ask about their usage.
+/// Times the usage queries of owners.
 async fn ask(store: &dyn Store) {
     let today = SystemClock.now();
     let filter = |number| UsageFilter {

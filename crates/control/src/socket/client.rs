@@ -1,4 +1,4 @@
-//! The command's end of the socket.
+//! The client side of the socket, used by commands.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,32 +11,32 @@ use super::{ANSWER_BYTES_MAX, SocketReply};
 use crate::operation::{Operation, OperationError};
 use crate::reply::Reply;
 
-/// Verifying a long journal takes minutes; a service that is stuck takes for ever.
+/// Verifying a long journal takes minutes; a hung service would never answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A running service, as commands reach it. Each operation has a connection of its own: between two
-/// of them a person may read a long answer, and the service lets idle connections go.
+/// A connection factory to a running service. Each operation uses its own connection, because a
+/// person may read a long reply between two operations and the service closes idle connections.
 #[derive(Debug)]
 pub struct Client {
     socket: PathBuf,
 }
 
-/// Why there was no answer.
+/// The reason why there is no reply.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswered {
     #[error(transparent)]
     Operation(#[from] OperationError),
-    /// The service went away or talks nonsense; whether it did what was asked is not known.
+    /// The connection broke or the reply was invalid; the operation may have been performed.
     #[error("the service did not answer: {0}")]
     Broken(String),
 }
 
 impl Client {
-    /// Finds the service, or that none is running there.
+    /// Connects to the service; `None` if no service is running.
     pub async fn connect(socket: &Path) -> std::io::Result<Option<Client>> {
         match UnixStream::connect(socket).await {
             Ok(_) => Ok(Some(Client { socket: socket.to_owned() })),
-            // A socket that nobody listens on was left behind by a crash.
+            // A socket without a listener was left by a crash.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
             {

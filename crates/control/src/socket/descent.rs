@@ -1,18 +1,17 @@
-//! Whether a process was started by this one, or by one that was: an engine or a reader runs what
-//! others wrote, and has nothing to tell us.
+//! Finds out if a process descends from this one. Engines and document readers run code of others
+//! and must not use the control socket.
 
 use std::fs;
 
-/// More generations than there are anywhere.
+/// Maximum parents that are followed.
 const GENERATIONS_MAX: usize = 64;
 
-/// Whether `process` descends from `ancestor`. A process whose parents cannot be told is taken for
-/// one that does.
+/// True if `process` descends from `ancestor`, or if its parents cannot be read.
 pub(super) fn descends_from(process: u32, ancestor: u32) -> bool {
     let mut current = process;
     for _ in 0..GENERATIONS_MAX {
         match parent(current) {
-            // What starts all others, or somebody outside of our container.
+            // Parent 0 is the root of the process tree, or a process outside our container.
             Some(0) => return false,
             Some(parent) if parent == ancestor => return true,
             Some(parent) => current = parent,
@@ -22,7 +21,8 @@ pub(super) fn descends_from(process: u32, ancestor: u32) -> bool {
     true
 }
 
-/// The fourth field of `stat`; the second is a name in parentheses, which may hold anything.
+/// The parent's id: the fourth field of `stat`. The second field is a name in parentheses, which
+/// may contain any characters.
 fn parent(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;

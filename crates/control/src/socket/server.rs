@@ -1,4 +1,4 @@
-//! The service's end of the socket.
+//! The server side of the socket.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -19,12 +19,12 @@ use crate::actor::Actor;
 use crate::operation::{Operation, OperationError};
 use crate::service::Service;
 
-/// Operators at work at the same time; more wait to be accepted.
+/// Concurrent connections; more wait to be accepted.
 const CONNECTIONS_MAX: usize = 16;
-/// How long a connection may stay silent.
+/// Timeout for idle connections.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A socket that is bound and will be removed when this is dropped.
+/// A bound socket, whose file is removed on drop.
 #[derive(Debug)]
 pub struct Server {
     listener: UnixListener,
@@ -34,10 +34,10 @@ pub struct Server {
 impl Server {
     /// Binds the socket so that only this user can ever open it.
     ///
-    /// The caller owns the database, so a socket that is already there was left by a crash.
+    /// The caller owns the database, so an existing socket file was left by a crash.
     pub fn bind(path: &Path) -> io::Result<Server> {
-        // Bound in a private folder and moved once it is closed to others: between binding and
-        // changing its mode a socket would otherwise be open to whoever may enter the directory.
+        // Bound in a private folder and moved after its mode is set: between binding and changing
+        // its mode, a socket would otherwise be open to every user with access to the directory.
         let private = path.with_extension("private");
         let _ = fs::remove_dir_all(&private);
         fs::DirBuilder::new().mode(0o700).create(&private)?;
@@ -51,7 +51,7 @@ impl Server {
         Ok(Server { listener: bound?, path: path.to_owned() })
     }
 
-    /// Answers operators until `stop`.
+    /// Serves connections until `stop`.
     pub async fn serve(
         self: Arc<Server>,
         service: Arc<Service>,
@@ -68,7 +68,8 @@ impl Server {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "the control socket could not accept: {error}");
-                    // Out of file descriptors, most likely: accepting again at once would spin.
+                    // Most likely out of file descriptors: accepting again at once would be a busy
+                    // loop.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }
@@ -92,7 +93,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Already gone is as good as removed.
+        // An error means that the file is already gone.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -127,7 +128,7 @@ async fn attend(stream: UnixStream, service: &Service) -> io::Result<()> {
             return Ok(());
         }
         if !line.ends_with(b"\n") {
-            // Too long, or cut off: there is no telling where the next operation would begin.
+            // Too long or cut off: the start of the next operation cannot be found.
             return Err(io::Error::from(io::ErrorKind::InvalidData));
         }
         let answer = match serde_json::from_slice::<Operation>(&line) {

@@ -1,4 +1,4 @@
-//! A fresh database is begun once, however often it is tried.
+//! Tests that a fresh database is initialized once, even after interrupted attempts.
 
 use money::Nano;
 
@@ -17,7 +17,7 @@ async fn the_starting_credit_is_given_once_through_any_number_of_starts() {
 #[tokio::test]
 async fn a_start_that_died_half_way_is_made_good() {
     let scene = Scene::new().await;
-    // It lived to make the account and to grant the credit, but not to note that it had.
+    // Simulates a crash after the account and the credit, before both were recorded as done.
     scene.service.create_account("default").await.unwrap();
     let owner = scene.service.account("default").await.unwrap();
     let entry = crate::founding::STARTING_CREDIT;

@@ -1,4 +1,4 @@
-//! What operators do to charges and payments, and what the audit trail says about it.
+//! Tests of operations on charges and payments, and of their audit rows.
 
 use credits::{EntryId, Network, Payer, Want};
 use ledger::{Charge, ChargeLine};
@@ -43,7 +43,7 @@ impl Scene {
         }
     }
 
-    /// A payment in a state, as the service leaves it.
+    /// Adds a payment in a given state, as the service leaves it.
     async fn claim(&self, steps: Vec<(ClaimState, ClaimStep)>) {
         let at = self.service.clock.now();
         let claim = Claim {

@@ -1,4 +1,4 @@
-//! What each operation does, and what it refuses.
+//! Tests of the effects and refusals of each operation.
 
 use uuid::Uuid;
 

@@ -1,4 +1,4 @@
-//! The same operations through a real socket.
+//! Tests of the operations over a real socket.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ async fn nobody_listens_where_there_is_no_socket_or_only_a_dead_one() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     assert!(Client::connect(&path).await.unwrap().is_none());
-    // A new service takes the place of the dead socket.
+    // A new service replaces the socket file of the crashed one.
     let server = Server::bind(&path).unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600);
@@ -120,7 +120,7 @@ async fn a_line_without_end_is_cut_off() {
     let listening = Listening::start().await;
     let mut stream = UnixStream::connect(&listening.path).await.unwrap();
     let endless = vec![b'x'; 1024 * 1024];
-    // The service may hang up before everything is sent.
+    // The service may close the connection before everything is sent.
     let _ = stream.write_all(&endless).await;
     let _ = stream.shutdown().await;
     let mut answer = String::new();

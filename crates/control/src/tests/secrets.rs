@@ -1,4 +1,4 @@
-//! New secrets in place of old ones.
+//! Tests of secret rotation.
 
 use access::KeyRefused;
 use domain::secret::digest;
@@ -42,7 +42,7 @@ async fn keys_outlive_their_pepper_if_they_are_used() {
     let unsealed =
         scene.service.keys.unseal(|seal| (seal("voice\0handle") == sealed).then_some(()));
     assert!(unsealed.is_some() && scene.service.keys.seal("voice\0handle") != sealed);
-    // All at once: one of them moves it.
+    // Concurrent uses: one of them moves the key to the new pepper.
     for key in &used {
         let open = || scene.service.keys.open(key);
         let opened = tokio::join!(open(), open(), open(), open());

@@ -1,4 +1,4 @@
-//! Stakes of wallets, and the allowances that they give.
+//! Tests of wallet stakes and the allowances that they give.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::stakes::{StakeReader, Staked, StakesRead};
 const LINKED: &str = "0x00000000000000000000000000000000000000a1";
 const OWN: &str = "0x00000000000000000000000000000000000000b2";
 
-/// Stakes by the last byte of a wallet; one that is not there cannot be read.
+/// Stakes by the last byte of a wallet; other wallets cannot be read.
 struct Known(HashMap<String, &'static str>);
 
 impl StakeReader for Known {
@@ -40,7 +40,7 @@ async fn scene() -> Scene {
 }
 
 impl Scene {
-    /// The daily allowances of the linked account and of the wallet with a balance of its own.
+    /// The daily allowances of the linked account and of the wallet with its own balance.
     async fn allowances(&self) -> [String; 2] {
         let mut told = Vec::new();
         for wallet in [LINKED, OWN] {
@@ -73,7 +73,7 @@ async fn a_stake_that_was_taken_out_gives_nothing_and_one_that_cannot_be_read_st
     assert_eq!(scene.allowances().await, ["0", "3"], "less than a tenth is nothing");
 }
 
-/// As an owner that is at home elsewhere and busy is.
+/// As for an owner whose home is another node and whose balance is in use.
 #[tokio::test]
 async fn an_owner_whose_allowance_cannot_be_set_does_not_hold_up_the_others() {
     const REFUSED: &str = "9000000000";

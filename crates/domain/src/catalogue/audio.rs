@@ -1,4 +1,4 @@
-//! What models that speak, listen or make music are and can do.
+//! Specifications of text-to-speech, speech-to-text and music models.
 
 use super::Choices;
 use super::named::named;
@@ -8,14 +8,14 @@ use crate::pricing::{MusicPrice, Rate};
 pub struct TtsSpec {
     pub voices: Choices<String>,
     pub formats: Choices<AudioFormat>,
-    /// Whether a voice id of the provider's own is passed on as it is.
+    /// True if voice ids of the provider are forwarded unchanged.
     pub custom_voice_id: bool,
     pub voice_cloning: Option<VoiceCloning>,
-    /// Whether a caller may describe the style of speaking.
+    /// True if a caller may describe the speaking style.
     pub style_prompt: bool,
     pub temperature: bool,
     pub top_p: bool,
-    /// For one character.
+    /// Per character.
     pub price: Rate,
 }
 
@@ -28,17 +28,17 @@ pub struct VoiceCloning {
 }
 
 named! {
-    /// How a cloned voice is kept.
+    /// Storage of a cloned voice.
     pub enum CloningMode {
-        /// The sample is sent along each time.
+        /// The sample is sent with each request.
         ZeroShot = "zero_shot",
-        /// The provider keeps a voice made from it.
+        /// The provider stores a voice made from the sample.
         Persistent = "persistent",
     }
 }
 
 named! {
-    /// Kinds of audio file that are produced or taken as samples.
+    /// Audio file formats, for output and for voice samples.
     pub enum AudioFormat {
         Mp3 = "mp3",
         Opus = "opus",
@@ -54,7 +54,7 @@ named! {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AsrSpec {
-    /// For one second of audio.
+    /// Per second of audio.
     pub price: Rate,
 }
 
@@ -66,22 +66,22 @@ pub struct MusicSpec {
     pub force_instrumental: bool,
     pub loops: bool,
     pub language_code: bool,
-    /// `None` when the model takes no speed.
+    /// `None` if the model has no speed option.
     pub speed: Option<Speed>,
-    /// `None` when the model decides how long the piece is.
+    /// `None` if the model chooses the length itself.
     pub duration: Option<Duration>,
     pub prompt_characters_min: Option<u64>,
     pub prompt_characters_max: Option<u64>,
     pub price: MusicPrice,
 }
 
-/// Whether a music model sings what the caller wrote.
+/// Support for lyrics written by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lyrics {
     Unsupported,
     Supported {
         required: bool,
-        /// Whether the model can write or improve the lyrics itself.
+        /// True if the model can write or improve the lyrics itself.
         optimizer: bool,
         characters_max: Option<u64>,
     },
@@ -94,11 +94,11 @@ pub struct Speed {
     pub max: f64,
 }
 
-/// How long a piece may be.
+/// Permitted lengths of a generated piece.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Duration {
     /// One of these lengths, in seconds.
     OneOf(Choices<u64>),
-    /// Anything between.
+    /// Any number of seconds in this range.
     Within { min_s: u64, default_s: u64, max_s: u64 },
 }

@@ -1,4 +1,4 @@
-//! Building a catalogue: every rule that entries must keep, and all their faults at once.
+//! Builds a catalogue: checks every rule for entries and reports all faults at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -8,12 +8,12 @@ use super::names::{MODEL_NAME_BYTES_MAX, Name, NameKind, folded, nearest};
 use super::prices::price_faults;
 use super::{Catalogue, Model, Successor};
 
-/// Something the operator must correct in one entry.
+/// An error in one catalogue entry, for the operator to correct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogueFault {
-    /// The position of the entry among those given.
+    /// The index of the entry in the list.
     pub position: usize,
-    /// The key of the entry that is wrong.
+    /// The entry's key with the error.
     pub key: &'static str,
     pub message: String,
 }
@@ -25,7 +25,7 @@ impl fmt::Display for CatalogueFault {
 }
 
 impl Catalogue {
-    /// Builds the catalogue, or says everything that is wrong with the entries.
+    /// Builds the catalogue, or returns all faults of the entries.
     pub fn build(models: Vec<Model>) -> Result<Catalogue, Vec<CatalogueFault>> {
         let builder = Builder::over(&models);
         if !builder.faults.is_empty() {
@@ -36,7 +36,7 @@ impl Catalogue {
         Ok(Catalogue { models, names })
     }
 
-    /// Everything that is wrong with the entries, in their order.
+    /// Returns all faults of the entries, in their order.
     pub fn check(models: &[Model]) -> Vec<CatalogueFault> {
         Builder::over(models).faults
     }
@@ -54,7 +54,7 @@ impl Builder {
         for (position, model) in models.iter().enumerate() {
             builder.check_entry(position, model);
         }
-        // Ids go first: an alias may not take the name of a model that comes later either.
+        // Ids first: an alias must not take the id of a model later in the list.
         for (position, model) in models.iter().enumerate() {
             builder.claim(models, position, NameKind::Id, &model.id);
         }
@@ -102,7 +102,7 @@ impl Builder {
         }
     }
 
-    /// Gives a name to a model, unless another one of the same type has it already.
+    /// Registers a name for a model, or records a fault if another model of the same type has it.
     fn claim(&mut self, models: &[Model], position: usize, kind: NameKind, name: &str) {
         let key = match kind {
             NameKind::Id => "id",
@@ -162,7 +162,8 @@ impl Builder {
     }
 }
 
-/// Why a name cannot be one, if it cannot: callers write it in JSON, in paths and before options.
+/// Returns the reason why a text cannot be a model name. Callers write names in JSON, in URL paths
+/// and before options, so the characters are restricted.
 fn unfit(name: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:/@+".contains(c);
     if name.is_empty() || MODEL_NAME_BYTES_MAX < name.len() {
@@ -202,7 +203,7 @@ fn unknown_successor(id: &str, nearest: &[String]) -> String {
     format!("the replacement `{id}` is not the id of a model{hint}")
 }
 
-/// Whether following automatic replacements from here comes back here.
+/// True if following automatic successors from `start` leads back to `start`.
 fn is_circular(start: &Model, by_id: &BTreeMap<&str, &Model>) -> bool {
     let mut model = start;
     for _ in 0..by_id.len() {

@@ -1,7 +1,7 @@
-//! A list a caller may choose from, and what is taken when the caller does not choose.
+//! A list of options with a default for callers that choose none.
 
-/// Options in the operator's order, one of which is the default. May be empty, which means that
-/// the model does not take this option at all.
+/// Options in the operator's order, one of which is the default. Empty if the model does not take
+/// this option.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choices<T> {
     options: Vec<T>,

@@ -1,4 +1,4 @@
-//! What models that make, edit or enlarge images are and can do.
+//! Specifications of models that generate, edit or upscale images.
 
 use super::Choices;
 use super::named::named;
@@ -10,13 +10,13 @@ pub struct ImageSpec {
     pub steps: Steps,
     /// Width and height must be multiples of this.
     pub width_height_divisor: u64,
-    /// The least width and height that can be asked for, in pixels.
+    /// The minimum width and height that callers may request, in pixels.
     pub width_min: u32,
     pub height_min: u32,
     pub aspect_ratios: Choices<String>,
     pub resolutions: Choices<String>,
     pub qualities: Choices<Quality>,
-    /// `None` when the model takes no style references.
+    /// `None` if the model takes no style references.
     pub style_references: Option<StyleReferences>,
     pub web_search: bool,
     pub optimize_prompt_thinking: bool,
@@ -29,16 +29,16 @@ pub struct Steps {
     pub max: u64,
 }
 
-/// Images whose style a caller may point at.
+/// Images that a caller may send as style references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StyleReferences {
     pub max: u64,
-    /// Whether a caller may say how strongly each one counts.
+    /// True if a caller may set the weight of each reference.
     pub strength: bool,
 }
 
 named! {
-    /// How much work goes into one image; the price may go by it.
+    /// Effort per image; the price may depend on it.
     pub enum Quality {
         Low = "low",
         Medium = "medium",
@@ -48,7 +48,7 @@ named! {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpscaleSpec {
-    /// The same shape as an image model's price: one image, and enlarging it.
+    /// The same structure as an image model's price: generation and upscaling.
     pub price: ImagePrice,
 }
 
@@ -58,26 +58,26 @@ pub struct InpaintSpec {
     pub aspect_ratios: Vec<String>,
     pub resolutions: Choices<String>,
     pub qualities: Choices<Quality>,
-    /// Whether several images can be combined into one.
+    /// True if several images can be combined into one.
     pub combine_images: bool,
     pub input_images_max: Option<u64>,
-    /// Whether an aspect ratio can be asked for when there is only one image.
+    /// True if an aspect ratio may be requested for a single image.
     pub single_image_aspect_ratio: bool,
     pub price: InpaintPrice,
 }
 
-/// Without a limit of its own a model that combines takes this many images.
+/// Maximum images for a combining model without its own `input_images_max`.
 const COMBINED_IMAGES_MAX: u64 = 3;
 
 impl ImageSpec {
-    /// Whether callers ask for a width and a height, rather than a ratio or a tier.
+    /// True if callers set a width and a height instead of an aspect ratio or a resolution tier.
     pub fn is_sized_by_pixels(&self) -> bool {
         self.aspect_ratios.is_empty() && self.resolutions.is_empty()
     }
 }
 
 impl InpaintSpec {
-    /// How many images one edit takes.
+    /// The maximum number of input images of one edit.
     pub fn images_max(&self) -> u64 {
         let otherwise = if self.combine_images { COMBINED_IMAGES_MAX } else { 1 };
         self.input_images_max.unwrap_or(otherwise)

@@ -1,4 +1,4 @@
-//! One entry of the catalogue: what every model has, whatever it makes.
+//! One catalogue entry: the fields that models of every type have.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -16,41 +16,41 @@ pub struct Model {
     pub id: String,
     pub name: String,
     pub description: Option<String>,
-    /// Where the weights come from, such as a page of their maker.
+    /// Source of the weights, such as the URL of their publisher's page.
     pub source: Option<String>,
     pub owned_by: String,
     pub created: Option<Timestamp>,
     pub privacy: Privacy,
-    /// Listed, but answering nothing for now.
+    /// Listed, but requests to it are refused for now.
     pub offline: bool,
     pub beta: bool,
     pub uncensored: bool,
     /// Roles the model plays among those of its type, such as `default` or `fastest`.
     pub traits: Vec<String>,
-    /// Names of other services' models that this one stands in for.
+    /// Names of other services' models that this model answers to.
     pub aliases: Vec<String>,
     /// Curation tags.
     pub model_sets: Vec<String>,
-    /// Countries the model may not be used from, as two capital letters.
+    /// Countries from which the model may not be used (two capital letters).
     pub region_restrictions: Vec<String>,
     pub deprecation: Option<Deprecation>,
     /// Engines that run the model; the first is tried first.
     pub routes: Vec<Route>,
-    /// The file with what ComfyUI is to do, for models that run there.
+    /// The ComfyUI workflow file, for models that run there.
     pub workflow: Option<WorkflowFile>,
     pub spec: ModelSpec,
 }
 
-/// A file that holds a workflow of ComfyUI.
+/// A file with a ComfyUI workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowFile {
     pub path: PathBuf,
-    /// The line of the configuration that names it, for messages: `tollgate.toml:12`.
+    /// Configuration file and line that name the workflow, for error messages: `tollgate.toml:12`.
     pub named_at: String,
 }
 
 impl Model {
-    /// What it is as a text model, if it is one.
+    /// The text specification, if this is a text model.
     pub fn text(&self) -> Option<&TextSpec> {
         match &self.spec {
             ModelSpec::Text(text) => Some(text),
@@ -87,7 +87,7 @@ impl Model {
         }
     }
 
-    /// The deprecation, once callers are to know about it.
+    /// The deprecation, once it is announced to callers.
     pub fn announced_deprecation(&self, now: Timestamp) -> Option<&Deprecation> {
         let deprecation = self.deprecation.as_ref()?;
         let starts_at = deprecation.starts_at.unwrap_or(now);
@@ -103,7 +103,7 @@ impl Model {
 }
 
 named! {
-    /// What a model makes or does, in the specification's words and order.
+    /// The kinds of model, in the words and order of the specification.
     pub enum ModelType {
         Asr = "asr",
         Embedding = "embedding",
@@ -117,7 +117,7 @@ named! {
     }
 }
 
-/// What only models of one type have, their price included.
+/// Fields that only models of one type have, including their price.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelSpec {
     Asr(AsrSpec),
@@ -132,11 +132,11 @@ pub enum ModelSpec {
 }
 
 named! {
-    /// Who sees what a caller sends.
+    /// Exposure of the content that a caller sends.
     pub enum Privacy {
-        /// Nobody keeps it.
+        /// Content is not stored.
         Private = "private",
-        /// A third party sees it, without knowing who sent it.
+        /// A third party sees the content, but not who sent it.
         Anonymized = "anonymized",
     }
 }
@@ -144,22 +144,22 @@ named! {
 /// The end of a model: announced, then deprecated, then removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deprecation {
-    /// From when callers are warned; from the first day when absent.
+    /// Start of warnings to callers. `None`: from the first day.
     pub starts_at: Option<Timestamp>,
-    /// The date that callers are told.
+    /// The deprecation date that callers are shown.
     pub date: Timestamp,
-    /// From here on the model answers nothing itself.
+    /// From this moment requests go to the successor or are refused.
     pub removes_at: Timestamp,
     pub successor: Successor,
 }
 
-/// Who answers for a model after its removal.
+/// The replacement for a removed model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Successor {
     Nobody,
-    /// Callers are told to change to it.
+    /// Suggested to callers in the error message.
     Suggested(String),
-    /// Callers are moved to it without doing anything.
+    /// Answers requests for the removed model.
     Automatic(String),
 }
 
@@ -180,8 +180,8 @@ impl Successor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     pub provider: String,
-    /// What that provider calls the model.
+    /// The provider's name for the model.
     pub upstream_id: String,
-    /// Its share of the load among the model's routes.
+    /// The relative weight of this route among the model's routes.
     pub weight: NonZeroU32,
 }

@@ -1,6 +1,6 @@
-//! Closed sets of words: enums whose variants each have one written name.
+//! Enums whose variants each have one written name.
 
-/// An enum whose variants each have one written name, for the operator's file and the wire.
+/// An enum whose variants each have one written name, used in the configuration and in the API.
 pub trait Named: Copy + 'static {
     const ALL: &'static [Self];
     /// The names, in the order of `ALL`.
@@ -13,7 +13,7 @@ pub trait Named: Copy + 'static {
     }
 }
 
-/// Declares an enum together with its names, so that neither can miss a variant of the other.
+/// Declares an enum together with its names, so that no variant can lack a name.
 macro_rules! named {
     (
         $(#[$about:meta])*

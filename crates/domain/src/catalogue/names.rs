@@ -1,22 +1,22 @@
-//! What a model may be called, and which names are close to one that nobody has.
+//! Normalizes model names, and finds names similar to an unknown one.
 
 use super::ModelType;
 
-/// No id or alias is longer; what is longer is not looked up.
+/// Maximum length of an id or alias; longer names are not looked up.
 pub const MODEL_NAME_BYTES_MAX: usize = 128;
 
-/// Fewer than this and a list helps; more and nobody reads it.
+/// Maximum suggestions in an error message; a longer list is not read.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// Names less alike than this are not worth suggesting.
+/// Minimum similarity (Jaro-Winkler) of a suggested name.
 const LIKENESS_MIN: f64 = 0.75;
 
-/// One meaning of a name.
+/// One meaning of a name: an id, alias or trait of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) kind: NameKind,
     pub(super) model_type: ModelType,
-    /// The position of the model in the catalogue.
+    /// The index of the model in the catalogue.
     pub(super) model: usize,
 }
 
@@ -27,8 +27,8 @@ pub(super) enum NameKind {
     Trait,
 }
 
-/// The form in which names are compared. People write `Llama 3.3_70B` for `llama-3.3-70b`, and
-/// put `service-` in front or leave it out.
+/// The normalized form in which names are compared. Callers write `Llama 3.3_70B` for
+/// `llama-3.3-70b`, and add or omit the prefix `service-`.
 pub(super) fn folded(name: &str) -> String {
     let name: String = name
         .chars()
@@ -43,13 +43,13 @@ pub(super) fn folded(name: &str) -> String {
     }
 }
 
-/// What is left of `router/openai/gpt-4o` without whoever stands in front, as some clients write
-/// it: `openai/gpt-4o`, then `gpt-4o`.
+/// Yields a name without its prefixes, which some clients add: for `router/openai/gpt-4o` it is
+/// `openai/gpt-4o`, then `gpt-4o`.
 pub(super) fn bare_names(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').map(|(slash, _)| &name[slash + 1..])
 }
 
-/// The candidates most like `asked`, best first.
+/// The candidates most similar to `asked`, best first.
 pub(super) fn nearest<'a>(
     asked: &str,
     candidates: impl IntoIterator<Item = &'a str>,

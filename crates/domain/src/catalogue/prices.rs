@@ -1,14 +1,14 @@
-//! Whether a price covers everything that callers can ask the model for.
+//! Checks that a price covers every option that callers can request.
 
 use std::collections::BTreeMap;
 
 use super::{Choices, Duration, ModelSpec, MusicSpec, Quality, VideoSpec};
 use crate::pricing::{ImageRates, MusicPrice, QualityRates, Rate};
 
-/// The key of an entry that is wrong, and what is wrong with it.
+/// The entry's key with the error, and the message.
 type Finding = (&'static str, String);
 
-/// What can be asked for and has no price, or has one and cannot be asked for.
+/// Finds options without a price, and prices for options that do not exist.
 pub(super) fn price_faults(spec: &ModelSpec) -> Vec<Finding> {
     match spec {
         ModelSpec::Image(image) => {

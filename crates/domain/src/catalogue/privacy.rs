@@ -1,10 +1,10 @@
-//! Keys that are for private models only.
+//! Checks a model against keys that are limited to private models.
 
 use super::{ModelType, Privacy, Resolved, Unresolved};
 use crate::access::ModelPrivacy;
 
 impl Resolved<'_> {
-    /// The same, unless the caller's key is for models that are more private than this one.
+    /// Returns the model if it satisfies the key's privacy restriction.
     pub fn as_private_as(self, wanted: ModelPrivacy) -> Result<Self, Unresolved> {
         let must_be_private = match wanted {
             ModelPrivacy::All => false,

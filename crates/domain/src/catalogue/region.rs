@@ -1,4 +1,4 @@
-//! Countries that a model may not be used from.
+//! Countries from which a model may not be used.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use super::{Resolved, Unresolved};
 pub struct Country([u8; 2]);
 
 impl Country {
-    /// Two letters of either case. Proxies write other things for callers whom they cannot place,
-    /// such as `T1` for Tor: that is no country.
+    /// Parses two letters in either case. Proxies send other values for clients that they cannot
+    /// locate, such as `T1` for Tor; those are not countries.
     pub fn parse(text: &str) -> Option<Country> {
         let letters: [u8; 2] = text.trim().as_bytes().try_into().ok()?;
         letters
@@ -28,8 +28,8 @@ impl fmt::Display for Country {
 }
 
 impl Resolved<'_> {
-    /// The same, unless the model may not be used from there. A caller whose country nobody knows
-    /// is served.
+    /// Returns the model unless it is restricted in the caller's country. Callers from an unknown
+    /// country are served.
     pub fn served_in(self, country: Option<Country>) -> Result<Self, Unresolved> {
         let Some(country) = country else { return Ok(self) };
         let name = country.to_string();

@@ -1,4 +1,4 @@
-//! From what a caller wrote as `model` to the model that answers.
+//! Resolves the text in `model` to the model that answers.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use moment::Timestamp;
 use super::names::{MODEL_NAME_BYTES_MAX, Name, NameKind, bare_names, folded, nearest};
 use super::{Catalogue, Deprecation, Model, ModelType, Selection, Successor};
 
-/// The model that answers, and what the caller should be told about the one that was asked for.
+/// The model that answers, and a deprecation notice for the requested one.
 #[derive(Debug, Clone)]
 pub struct Resolved<'a> {
     pub model: &'a Arc<Model>,
-    /// Present while the model that was asked for is deprecated, or already removed.
+    /// Set if the requested model is deprecated or already removed.
     pub deprecated: Option<Deprecated<'a>>,
 }
 
-/// A deprecated model that was asked for.
+/// The requested model, which is deprecated or removed.
 #[derive(Debug, Clone, Copy)]
 pub struct Deprecated<'a> {
     pub id: &'a str,
     pub deprecation: &'a Deprecation,
-    /// Whether another model answers in its place already.
+    /// True if another model already answers in its place.
     pub is_removed: bool,
-    /// The model to change to: the one that answers now, or that will.
+    /// The model to change to: the one that answers now, or that will answer.
     pub replacement: Option<&'a str>,
 }
 
 impl Deprecated<'_> {
-    /// A sentence for the caller.
+    /// The warning for the caller, as a sentence.
     pub fn warning(&self) -> String {
         let Deprecated { id, deprecation, is_removed, replacement } = self;
         let removed_on = deprecation.removes_at.date();
@@ -45,13 +45,13 @@ impl Deprecated<'_> {
         format!("Model {id} is deprecated and will be removed on {removed_on}. {advice}")
     }
 
-    /// The date callers are told, as `YYYY-MM-DD`.
+    /// The deprecation date shown to callers, as `YYYY-MM-DD`.
     pub fn date(&self) -> String {
         self.deprecation.date.date()
     }
 }
 
-/// Why no model answers. Displays as the message the caller reads.
+/// The reason why no model answers. Displays as the message for the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
     #[error("Specified model not found{}", suggestion(nearest))]
@@ -75,7 +75,7 @@ pub enum Unresolved {
 }
 
 impl Catalogue {
-    /// The model that answers a request for work of one type.
+    /// Resolves a name to the model of type `wanted` that answers.
     pub fn resolve(
         &self,
         asked: &str,
@@ -85,7 +85,7 @@ impl Catalogue {
         let meanings = self.meanings(asked);
         let of_type = meanings.iter().find(|it| it.model_type == wanted);
         let Some(name) = of_type else {
-            // A trait of another type is no model that the caller could have meant.
+            // A trait of another type is not a model that the caller could have meant.
             let other = meanings.iter().find(|it| it.kind != NameKind::Trait);
             let Some(other) = other else {
                 return Err(self.not_found(asked, Selection::Type(wanted), now));
@@ -100,8 +100,8 @@ impl Catalogue {
         Ok(resolved)
     }
 
-    /// The model of any type that a name stands for, offline or not. Where the types disagree
-    /// about a name, text comes first.
+    /// Resolves a name to a model of any type, offline or not. If the name has meanings for several
+    /// types, text wins.
     pub fn find(&self, asked: &str, now: Timestamp) -> Result<Resolved<'_>, Unresolved> {
         let meanings = self.meanings(asked);
         let text = meanings.iter().find(|it| it.model_type == ModelType::Text);
@@ -118,7 +118,7 @@ impl Catalogue {
         if let Some(meanings) = self.names.get(&folded(asked)) {
             return meanings.clone();
         }
-        // `someone/default` would be a model of somebody else's, so traits need their bare name.
+        // `someone/default` is another provider's model, so traits match only without a prefix.
         let bare = bare_names(asked).find_map(|bare| self.names.get(&folded(bare)));
         let meanings = bare.into_iter().flatten().copied();
         meanings.filter(|it| it.kind != NameKind::Trait).collect()
@@ -145,15 +145,15 @@ impl Catalogue {
         Ok(Resolved { model, deprecated })
     }
 
-    /// The model itself, or whichever automatic successor still exists; otherwise the last one
-    /// that did.
+    /// Returns the model itself or the first automatic successor that is not removed. The error is
+    /// the last model of the chain.
     pub(super) fn successor_of<'a>(
         &'a self,
         asked: &'a Arc<Model>,
         now: Timestamp,
     ) -> Result<&'a Arc<Model>, &'a Arc<Model>> {
         let mut model = asked;
-        // The builder refuses circles, so this ends: each step goes to another model.
+        // The builder refuses cycles, so the loop ends.
         while model.is_removed(now) {
             let successor = model.deprecation.as_ref().map(|it| &it.successor);
             let Some(Successor::Automatic(id)) = successor else { return Err(model) };

@@ -2,18 +2,18 @@
 
 use percent_encoding::percent_decode_str;
 
-/// A model's name and the options that were written behind it.
+/// A model name and the options appended to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suffixed<'a> {
     pub model: &'a str,
-    /// In the order written, values decoded. Which keys mean something is the endpoint's affair.
+    /// In the order written, values decoded. The endpoint decides which keys it knows.
     pub options: Vec<(&'a str, String)>,
 }
 
-/// Separates a model's name from the options behind it.
+/// Splits a model name from the options appended to it.
 ///
 /// Names may contain colons themselves (`qwen3:8b`), so the suffix begins at the first colon that
-/// is followed by `key=`. Pieces without `=` are dropped, as unknown keys are.
+/// is followed by `key=`. Parts without `=` are dropped, as unknown keys are.
 pub fn split_suffix(asked: &str) -> Suffixed<'_> {
     for (colon, _) in asked.match_indices(':') {
         let options: Vec<_> = asked[colon + 1..].split('&').map(option).collect();
@@ -33,7 +33,7 @@ fn option(piece: &str) -> Option<(&str, String)> {
     if key.is_empty() || !key.chars().all(is_key) {
         return None;
     }
-    // What is not UTF-8 once decoded was not encoded text: it stays as it was written.
+    // A value that does not decode to UTF-8 was not percent-encoded: keep it as written.
     let value = match percent_decode_str(value).decode_utf8() {
         Ok(decoded) => decoded.into_owned(),
         Err(_) => value.to_owned(),

@@ -1,4 +1,4 @@
-//! Tests of the catalogue: what may stand in it, and who answers to which name.
+//! Tests of the catalogue: permitted entries, and the model that answers to each name.
 
 mod building;
 mod listing;
@@ -132,7 +132,7 @@ impl Model {
         self
     }
 
-    /// Announced from the first day, and removed on the date given.
+    /// Announced from the first day, and removed on the given date.
     fn removed_on(mut self, removes_at: &str, successor: Successor) -> Model {
         let removes_at = day(removes_at);
         self.deprecation =

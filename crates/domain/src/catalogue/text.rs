@@ -1,4 +1,4 @@
-//! What text and embedding models are and can do.
+//! Specifications of text and embedding models.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,13 @@ pub struct TextSpec {
     pub max_completion_tokens: Option<u64>,
     pub capabilities: BTreeSet<Capability>,
     pub quantization: Quantization,
-    /// Empty when the model does not let a caller choose how hard it thinks.
+    /// Empty if the model has no selectable reasoning effort.
     pub reasoning_efforts: Choices<ReasoningEffort>,
     pub images_max: Option<u64>,
     pub videos_max: Option<u64>,
     pub sampling: Box<SamplingDefaults>,
-    /// Fields that the upstream of the model is never sent, from callers or from defaults.
+    /// Fields that are removed from requests to the model's upstream, from callers and from
+    /// defaults.
     pub dropped_fields: BTreeSet<ChatField>,
     pub price: TokenPrice,
 }
@@ -30,7 +31,7 @@ impl TextSpec {
 }
 
 named! {
-    /// How big a text model is; the rate limits of text models go by it.
+    /// Size class of a text model, which selects its rate limits.
     pub enum Tier {
         Xs = "XS",
         S = "S",
@@ -40,7 +41,7 @@ named! {
 }
 
 named! {
-    /// What a text model can do, by the names the operator's file uses.
+    /// Capabilities of text models, by their names in the configuration.
     pub enum Capability {
         Code = "code",
         Tools = "tools",
@@ -51,7 +52,7 @@ named! {
         MultipleImages = "multiple_images",
         Vision = "vision",
         VideoInput = "video_input",
-        /// Reads PDF files as they are; callers are not told, and may try.
+        /// Reads PDF files directly. Not listed to callers; any caller may try.
         Documents = "documents",
         WebSearch = "web_search",
         Logprobs = "logprobs",
@@ -75,7 +76,7 @@ named! {
 }
 
 named! {
-    /// How hard a reasoning model thinks before it answers.
+    /// Reasoning effort before the answer.
     pub enum ReasoningEffort {
         None = "none",
         Minimal = "minimal",
@@ -88,7 +89,7 @@ named! {
 }
 
 named! {
-    /// A field of a chat that the operator can keep from a model's upstream, by its public name.
+    /// A chat field that the operator can remove from upstream requests, by its public name.
     pub enum ChatField {
         Temperature = "temperature",
         TopP = "top_p",
@@ -111,8 +112,8 @@ named! {
     }
 }
 
-/// Sampling parameters that the operator sets, sent where a caller sends none. The upstream's own
-/// defaults apply to those that are `None`.
+/// Sampling parameters that the operator sets, used if the caller sends none. `None` leaves the
+/// upstream's own default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SamplingDefaults {
     pub temperature: Option<f64>,
@@ -131,7 +132,7 @@ pub struct SamplingDefaults {
 pub struct EmbeddingSpec {
     pub dimensions: u64,
     pub max_input_tokens: u64,
-    /// Whether a caller may ask for fewer dimensions.
+    /// True if a caller may request fewer dimensions.
     pub custom_dimensions: bool,
     pub price: TokenPrice,
 }

@@ -1,4 +1,4 @@
-//! What video models are and can do.
+//! Specifications of video models.
 
 use super::named::named;
 use crate::pricing::VideoPrice;
@@ -6,16 +6,16 @@ use crate::pricing::VideoPrice;
 #[derive(Debug, Clone, PartialEq)]
 pub struct VideoSpec {
     pub kind: VideoKind,
-    /// Empty when the model takes no aspect ratio; the same holds for the next two.
+    /// Empty if the model takes no aspect ratio; likewise `resolutions` and `durations`.
     pub aspect_ratios: Vec<String>,
     pub resolutions: Vec<String>,
     /// As callers write them: `5s`, `1 gen` or `Auto`.
     pub durations: Vec<String>,
     pub audio: bool,
-    /// Whether a caller may switch the audio off.
+    /// True if a caller may turn the audio off.
     pub audio_configurable: bool,
     pub prompt_characters_max: u64,
-    /// Whether it can start from a picture although it needs none.
+    /// True if the model can start from an image but does not need one.
     pub image_input: bool,
     pub audio_input: bool,
     pub per_reference_audio: bool,
@@ -31,7 +31,7 @@ impl VideoSpec {
 }
 
 named! {
-    /// What a video model starts from.
+    /// The input that a video model starts from.
     pub enum VideoKind {
         ImageToVideo = "image-to-video",
         TextToVideo = "text-to-video",
@@ -39,7 +39,7 @@ named! {
     }
 }
 
-/// Which images a model takes as references; an absent limit is no limit.
+/// Limits for reference images; `None` is no limit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReferenceImageLimits {
     pub min_short_side_pixels: Option<u64>,

@@ -10,13 +10,13 @@ use moment::Timestamp;
 const FAILURES_MAX: usize = 20;
 const WINDOW: Duration = Duration::from_secs(30);
 const BLOCK: Duration = Duration::from_secs(30);
-/// Of how many principals failures are remembered. Beyond it, the one that failed first is
-/// forgotten: whoever has so many addresses to call from needs no more attempts from each.
+/// Maximum principals in the table. Beyond it the oldest entry is removed: an attacker with this
+/// many addresses gains nothing from more attempts per address.
 const PRINCIPALS_MAX: usize = 100_000;
-/// How many of the oldest are looked at for every failure, so that none of them pays for all.
+/// Old entries checked per counted failure, so that no single call pays for a full sweep.
 const LOOKED_AT: usize = 4;
 
-/// Remembers recent failures of each principal: a key, a wallet, or else an address.
+/// Counts recent failures per principal: a key, a wallet, or else an IP address.
 pub struct Failures<P> {
     table: Mutex<Table<P>>,
 }
@@ -24,7 +24,7 @@ pub struct Failures<P> {
 #[derive(Debug)]
 struct Table<P> {
     records: HashMap<P, Record>,
-    /// Every principal once, by when it was last looked at.
+    /// Each principal once, by the time it was added or last checked.
     order: VecDeque<(Timestamp, P)>,
 }
 
@@ -41,14 +41,14 @@ impl<P> Default for Failures<P> {
 }
 
 impl<P: Eq + Hash + Clone> Failures<P> {
-    /// Until when the principal is blocked, if it is.
+    /// The end of the principal's block, if it is blocked.
     pub fn blocked_until(&self, principal: &P, now: Timestamp) -> Option<Timestamp> {
         let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.records.get(principal)?.blocked_until.filter(|until| now < *until)
     }
 
-    /// Counts one failure. Answers given while blocked are not failures and must not be counted,
-    /// or the block would never end. Tells until when the principal is blocked if it is from now on.
+    /// Counts one failure and returns the end of the block if this failure causes one. Responses
+    /// sent while blocked are not failures and must not be counted, or the block would never end.
     pub fn count(&self, principal: P, now: Timestamp) -> Option<Timestamp> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.forget_old(now);
@@ -63,7 +63,7 @@ impl<P: Eq + Hash + Clone> Failures<P> {
         record.blocked_until
     }
 
-    /// Another node has blocked the principal. No block is longer than one of ours.
+    /// Applies a block from another node, for at most the length of our own blocks.
     pub fn block(&self, principal: P, until: Timestamp, now: Timestamp) {
         let until = until.min(now.plus(BLOCK));
         if until <= now {
@@ -85,7 +85,8 @@ impl<P: Eq + Hash + Clone> Table<P> {
         })
     }
 
-    /// A few of the oldest: more than are added, so that the table shrinks as fast as it grows.
+    /// Removes a few old entries: more than are added, so that the table shrinks as fast as it
+    /// grows.
     fn forget_old(&mut self, now: Timestamp) {
         for _ in 0..LOOKED_AT {
             let is_full = PRINCIPALS_MAX <= self.records.len();

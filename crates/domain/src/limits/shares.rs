@@ -1,10 +1,10 @@
-//! A window that several nodes count together, for strangers: callers that have no home.
+//! A rate-limit window that several nodes count together, for callers without a home node.
 //!
-//! A node takes a small share of the window from a common count and lets requests in from it
-//! without asking anybody; when the share is used up it takes the next. So all nodes together never
-//! let in more than the limit, and what is lost in shares that nobody uses is at most a twentieth
-//! of it. While the common count is away, each node lets in the limit divided by the number of
-//! nodes, and counts that there when it is back.
+//! A node takes a small share of the window from a shared counter and admits requests from it
+//! without asking again; when the share is used up, it takes the next. So all nodes together never
+//! admit more than the limit, and unused shares lose at most a twentieth of it. While the shared
+//! counter is unavailable, each node admits the limit divided by the number of nodes, and adds
+//! these requests to the counter when it is available again.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,28 +16,28 @@ use moment::Timestamp;
 use crate::limits::tiers::Allowed;
 use crate::limits::window::{Exceeded, Standing, Subject};
 
-/// Into how many shares a node's part of a window is divided.
+/// Number of shares that a node's part of a window is divided into.
 const SHARES: u64 = 20;
-/// Beyond so many windows those that have ended are dropped, now and then.
+/// Above this number of windows, ended windows are removed at most every `SWEEP_MS`.
 const WINDOWS_SWEPT: usize = 16_384;
 const SWEEP_MS: i64 = 5_000;
 
-/// What was counted in all; none if that could not be known in time.
+/// The shared total after an addition; `None` if the counter did not answer in time.
 pub type Added = Option<u64>;
 
-/// Counts that all nodes have in common. None of this takes long, whatever happens.
+/// Counters shared by all nodes. Every method returns quickly, even when the backend fails.
 pub trait SharedCounts: Send + Sync {
-    /// Adds to a count, and tells what it is then.
+    /// Adds to a counter and returns the new total.
     fn add<'a>(
         &'a self,
         name: &'a str,
         many: u64,
     ) -> Pin<Box<dyn Future<Output = Added> + Send + 'a>>;
 
-    /// Tells other nodes that an address is blocked.
+    /// Announces to other nodes that an address is blocked.
     fn tell_blocked(&self, address: IpAddr, until: Timestamp);
 
-    /// How many nodes there are, as far as is known.
+    /// The number of nodes, as far as known.
     fn nodes(&self) -> u64;
 }
 
@@ -50,29 +50,29 @@ pub struct Shares {
 #[derive(Debug, Default)]
 struct Table {
     shares: HashMap<Subject, Share>,
-    /// Not before this moment.
+    /// Earliest time of the next sweep.
     next_sweep_ms: i64,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Share {
     window: i64,
-    /// Taken, and not used yet.
+    /// Taken from the shared counter and not used yet.
     left: u64,
-    /// Let in by this node.
+    /// Requests admitted by this node.
     used: u64,
-    /// Taken by all nodes, when this one last asked.
+    /// Total taken by all nodes at this node's last request to the counter.
     taken: u64,
-    /// Let in while the common count was away, and not counted there yet.
+    /// Requests admitted while the shared counter was unavailable and not added to it yet.
     uncounted: u64,
     is_spent: bool,
 }
 
-/// What comes of a request.
+/// The result of asking to admit a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taking {
     Decided(Result<Standing, Exceeded>),
-    /// The next share has to be taken first: add `many` to the count of that name.
+    /// Another share is needed first: add `many` to the counter named `name`, then call `taken`.
     Ask(Ask),
 }
 
@@ -80,14 +80,14 @@ pub enum Taking {
 pub struct Ask {
     pub name: String,
     pub many: u64,
-    /// How much of that was let in before.
+    /// The part of `many` that was admitted earlier without the counter.
     uncounted: u64,
     subject: Subject,
     window: i64,
 }
 
 impl Shares {
-    /// Lets a request in if there is something left of this node's share.
+    /// Admits a request if this node's share is not used up.
     pub fn take(&self, subject: Subject, allowed: Allowed, now: Timestamp, nodes: u64) -> Taking {
         let window = subject.window(now);
         let mut table = self.lock();
@@ -107,8 +107,8 @@ impl Shares {
         Taking::Decided(Ok(share.standing(subject, allowed, now)))
     }
 
-    /// Lets the request in that asked for a share, if the share has something in it. Without a
-    /// count it is let in within this node's part of the limit.
+    /// Admits the request that asked for a share, if the share is not empty. Without a total it is
+    /// admitted within this node's part of the limit.
     pub fn taken(
         &self,
         ask: &Ask,
@@ -142,7 +142,7 @@ impl Shares {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        // A panic while counting leaves numbers, not broken structure: go on with them.
+        // A panic cannot leave the table in a broken state, so a poisoned lock is used as it is.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
-//! The tiers of rate limits that the specification prints as tables.
+//! The rate-limit tiers of the specification's tables.
 
 use crate::catalogue::{Model, ModelSpec, Tier as ModelTier};
 
-/// What a request counts against.
+/// The limit that a request counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LimitClass {
     /// Larger models allow fewer requests.
@@ -16,13 +16,13 @@ pub enum LimitClass {
     AudioRetrieve,
     /// Scraping, searching and parsing of documents.
     Augment,
-    /// Asking an enclave for a proof.
+    /// Requests to an enclave for an attestation.
     Attestation,
     /// Making API keys.
     KeyCreation,
     /// Calls to chain nodes through the proxy; a batch counts once.
     CryptoRpc,
-    /// Payments of wallets, counted by address: whoever pays is not known before.
+    /// Payments by wallets, counted by IP address: the payer is not known before the payment.
     TopUp,
     /// A wallet reading its balance.
     WalletBalance,
@@ -33,7 +33,7 @@ pub enum LimitClass {
 }
 
 impl LimitClass {
-    /// What a request to a model counts against.
+    /// The class of a request to this model.
     pub fn of(model: &Model) -> LimitClass {
         match &model.spec {
             ModelSpec::Text(text) => LimitClass::Text(text.tier),
@@ -48,11 +48,11 @@ impl LimitClass {
     }
 }
 
-/// How much is allowed in one minute.
+/// The limits for one minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowed {
     pub requests: u64,
-    /// Only requests that are measured in tokens have this bound.
+    /// Only for requests measured in tokens.
     pub tokens: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ pub struct Allowed {
 pub struct Tier {
     name: String,
     like: BuiltIn,
-    /// What the operator decided otherwise.
+    /// Limits that the operator changed.
     changes: Vec<(LimitClass, Allowed)>,
 }
 
@@ -75,7 +75,7 @@ impl Tier {
         changed.map_or_else(|| self.like.allowed(class), |(_, allowed)| *allowed)
     }
 
-    /// The same with other bounds for one class of requests.
+    /// Returns the tier with other limits for one class of requests.
     #[must_use]
     pub fn with(mut self, class: LimitClass, allowed: Allowed) -> Tier {
         self.changes.retain(|(changed, _)| *changed != class);
@@ -84,10 +84,10 @@ impl Tier {
     }
 }
 
-/// The tiers that there are: those of the specification, and the operator's own.
+/// All tiers: those of the specification and the operator's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tiers {
-    /// The ordinary one first.
+    /// The default tier is first.
     tiers: Vec<Tier>,
 }
 
@@ -98,7 +98,7 @@ impl Default for Tiers {
 }
 
 impl Tiers {
-    /// Adds one, or puts it in the place of the one with its name.
+    /// Adds a tier, or replaces the one of the same name.
     pub fn set(&mut self, tier: Tier) {
         match self.tiers.iter_mut().find(|known| known.name == tier.name) {
             Some(known) => *known = tier,
@@ -106,7 +106,7 @@ impl Tiers {
         }
     }
 
-    /// Other bounds in the ordinary tier, which also holds for callers who are not known.
+    /// Changes limits of the default tier, which also applies to unknown callers.
     pub fn change_ordinary(&mut self, class: LimitClass, allowed: Allowed) {
         let ordinary = self.tiers[0].clone();
         self.tiers[0] = ordinary.with(class, allowed);
@@ -116,8 +116,8 @@ impl Tiers {
         self.tiers.iter().find(|tier| tier.name == name)
     }
 
-    /// The tier of that name, or the ordinary one: a tier that was taken out of the configuration
-    /// must not let its accounts go without limits.
+    /// The tier with this name, or the default tier: accounts whose tier was removed from the
+    /// configuration must not be without limits.
     pub fn named_or_ordinary(&self, name: &str) -> &Tier {
         self.find(name).unwrap_or(&self.tiers[0])
     }
@@ -127,12 +127,12 @@ impl Tiers {
     }
 }
 
-/// A tier that the specification prints.
+/// A tier defined by the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuiltIn {
     Default,
     Partner,
-    /// Those who run the service: a partner's limits, and ten times the calls to chain nodes.
+    /// For the operator's staff: a partner's limits, and ten times the calls to chain nodes.
     Staff,
 }
 
@@ -152,12 +152,12 @@ impl BuiltIn {
         }
     }
 
-    /// The tier as it is printed.
+    /// The tier with the limits of the specification.
     pub fn tier(self) -> Tier {
         self.named(self.name())
     }
 
-    /// A tier of another name that begins with the same limits.
+    /// A new tier with another name and the same limits.
     pub fn named(self, name: &str) -> Tier {
         Tier { name: name.to_owned(), like: self, changes: Vec::new() }
     }

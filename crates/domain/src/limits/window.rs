@@ -1,9 +1,9 @@
-//! Requests and tokens a minute, in fixed windows of sixty seconds.
+//! Requests and tokens per minute, in fixed windows of 60 seconds.
 //!
 //! The headers promise a moment at which the window resets, so the window is fixed: a smoother
-//! algorithm would still refuse right after the promised reset. The price is a burst of up to
-//! twice the limit across a reset. Each subject has its own phase, so that resets do not all
-//! fall on the same second.
+//! algorithm would still refuse right after the promised reset. The cost is a burst of up to twice
+//! the limit across a reset. Each subject has its own phase, so that the resets are spread over the
+//! minute.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,12 +16,12 @@ use crate::limits::tiers::Allowed;
 
 const WINDOW_MS: i64 = 60_000;
 const SHARDS: usize = 64;
-/// A shard that holds more windows than this drops those that have ended, now and then: looking at
-/// all of them for every request would make each pay for all.
+/// Above this number of windows, a shard removes ended windows at most every `SWEEP_MS`: a sweep
+/// for every request would be too slow.
 const SHARD_WINDOWS_SWEPT: usize = 4096;
 const SWEEP_MS: i64 = 5_000;
 
-/// Counts for every subject that called within the last minute.
+/// Counters for every subject with a request in the last minute.
 pub struct Limiter {
     shards: Vec<Mutex<Shard>>,
 }
@@ -29,11 +29,11 @@ pub struct Limiter {
 #[derive(Debug, Default)]
 struct Shard {
     windows: HashMap<Subject, Window>,
-    /// Not before this moment.
+    /// Earliest time of the next sweep.
     next_sweep_ms: i64,
 }
 
-/// Whom and what a limit counts: an account (or an address) together with a model or a class.
+/// The subject of a limit: an account or address, together with a model or a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Subject(u64, u64);
 
@@ -44,7 +44,7 @@ struct Window {
     tokens: u64,
 }
 
-/// What the caller was told: the numbers of the rate-limit headers.
+/// The values of the rate-limit headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub allowed: Allowed,
@@ -54,7 +54,7 @@ pub struct Standing {
     pub now: Timestamp,
 }
 
-/// Permission to run one request; its reserved tokens are corrected when it ends.
+/// Permission to run one request; its reserved tokens are corrected when the request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Admission {
     pub standing: Standing,
@@ -63,7 +63,7 @@ pub struct Admission {
     tokens_reserved: u64,
 }
 
-/// Which limit refused.
+/// The limit that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exceeded {
     Requests(Standing),
@@ -88,7 +88,7 @@ impl Subject {
         (now.ms() + self.phase_ms()).div_euclid(WINDOW_MS)
     }
 
-    /// What a count that nodes have in common is called.
+    /// The name of the shared counter for a window.
     pub(super) fn name_of(self, window: i64) -> String {
         format!("{:016x}{:016x}:{window}", self.0, self.1)
     }
@@ -105,7 +105,7 @@ impl Default for Limiter {
 }
 
 impl Limiter {
-    /// Counts one request and reserves its tokens, or refuses and counts nothing.
+    /// Counts one request and reserves its tokens, or refuses it without counting.
     pub fn admit(
         &self,
         subject: Subject,
@@ -126,8 +126,8 @@ impl Limiter {
         if allowed.requests <= window.requests {
             return Err(Exceeded::Requests(window.standing(subject, allowed, now)));
         }
-        // A single request larger than the whole limit is let through alone in a fresh window:
-        // refusing it would refuse it for ever.
+        // A single request larger than the whole limit is admitted alone in a fresh window;
+        // otherwise it would always be refused.
         let is_over = allowed.tokens.is_some_and(|limit| limit < window.tokens + tokens);
         if is_over && 0 < window.tokens {
             return Err(Exceeded::Tokens(window.standing(subject, allowed, now)));
@@ -138,7 +138,7 @@ impl Limiter {
         Ok(Admission { standing, subject, window: number, tokens_reserved: tokens })
     }
 
-    /// Replaces the reserved tokens by those really used, in the window that admitted them.
+    /// Replaces the reserved tokens with the tokens used, in the window that admitted them.
     pub fn correct(&self, admission: Admission, tokens_used: u64) {
         let mut shard = self.shard(admission.subject);
         let Some(window) = shard.windows.get_mut(&admission.subject) else { return };
@@ -147,7 +147,7 @@ impl Limiter {
         }
     }
 
-    /// Where a subject stands, without counting anything.
+    /// The subject's current values, without counting anything.
     pub fn standing(&self, subject: Subject, allowed: Allowed, now: Timestamp) -> Standing {
         let number = subject.window(now);
         let known = self.shard(subject).windows.get(&subject).copied();
@@ -157,7 +157,7 @@ impl Limiter {
 
     fn shard(&self, subject: Subject) -> MutexGuard<'_, Shard> {
         let index = usize::try_from(subject.0 % SHARDS as u64).unwrap_or(0);
-        // A panic while counting leaves numbers, not broken structure: go on with them.
+        // A panic cannot leave a shard in a broken state, so a poisoned lock is used as it is.
         self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -181,7 +181,7 @@ impl Standing {
 }
 
 impl Exceeded {
-    /// What the log of refusals calls it.
+    /// The name of the limit in the log.
     pub fn kind(&self) -> &'static str {
         match self {
             Exceeded::Requests(_) => "RPM",

@@ -1,12 +1,12 @@
-//! Addresses of pictures, videos and files: judged as all addresses of callers are.
+//! URLs of images, videos and files, checked like all URLs of callers.
 
 use url::Url;
 
 use super::MediaFault;
 use crate::web_address::{AddressFault, Reach, WebAddress};
 
-/// An address as it is given to the engine that fetches it: written from what was parsed here, so
-/// that the engine cannot parse it differently.
+/// Parses and checks a URL. The engine receives the parsed form, so that it cannot parse the
+/// caller's text differently.
 pub(super) fn check(text: &str) -> Result<WebAddress, MediaFault> {
     WebAddress::parse(text, Reach::Public).map_err(|fault| {
         MediaFault(match fault {
@@ -22,7 +22,7 @@ pub(super) fn check(text: &str) -> Result<WebAddress, MediaFault> {
     })
 }
 
-/// The host of a web address, in lower case: a name, or a number in its usual notation.
+/// The host of a URL, in lower case: a name or an IP address.
 pub(super) fn host(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let host = url.host_str()?;

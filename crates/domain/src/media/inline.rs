@@ -1,4 +1,4 @@
-//! What is sent inside the request itself, in base64.
+//! Content inside the request itself, as base64 data URLs.
 
 use base64::Engine;
 use base64::alphabet;
@@ -6,13 +6,13 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::MediaFault;
 
-/// Of one picture, recording, video or document.
+/// Maximum bytes of one image, recording, video or document.
 pub const BYTES_MAX: usize = 25 * 1024 * 1024;
-/// So many bytes become four characters.
+/// Bytes that base64 encodes as four characters.
 const BYTES_PER_GROUP: usize = 3;
 const CHARACTERS_MAX: usize = BYTES_MAX.div_ceil(BYTES_PER_GROUP) * 4;
 
-/// A data URL in base64, not decoded yet.
+/// A base64 data URL, not decoded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inline<'a> {
     /// In lower case and without parameters, such as `image/png`.
@@ -21,7 +21,7 @@ pub struct Inline<'a> {
 }
 
 impl<'a> Inline<'a> {
-    /// From what follows `data:`.
+    /// Parses the text after `data:`.
     pub(super) fn parse(rest: &'a str) -> Result<Inline<'a>, MediaFault> {
         let not_base64 = MediaFault("Encode its data URL in base64: data:<type>;base64,<data>.");
         let (head, base64) = rest.split_once(',').ok_or(not_base64)?;
@@ -38,13 +38,13 @@ impl<'a> Inline<'a> {
     }
 }
 
-/// The rest of a data URL.
+/// Returns the text after `data:`, if this is a data URL.
 pub(super) fn scheme_stripped(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_at_checked("data:".len())?;
     scheme.eq_ignore_ascii_case("data:").then_some(rest)
 }
 
-/// Base64 of at least one byte and at most [`BYTES_MAX`]. Many clients leave the padding out.
+/// Decodes base64 of 1 to [`BYTES_MAX`] bytes. Accepts missing padding, which many clients omit.
 pub fn decode(base64: &str) -> Result<Vec<u8>, MediaFault> {
     const TOO_LARGE: MediaFault = MediaFault("It exceeds the maximum allowed size of 25 MB.");
     if CHARACTERS_MAX < base64.len() {

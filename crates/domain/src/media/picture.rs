@@ -1,12 +1,12 @@
-//! Pictures, judged by the first of their bytes: nothing is decoded.
+//! Checks images by their header bytes, without decoding them.
 
 use imagesize::{ImageType, blob_size, image_type};
 
 use super::MediaFault;
 
-/// Of a side; models see nothing in less.
+/// Minimum side in pixels; models recognize nothing in smaller images.
 const SIDE_PIXELS_MIN: usize = 64;
-/// Of the whole picture, which takes four bytes for each once an engine has decoded it.
+/// Maximum pixels of an image; an engine needs four bytes for each once decoded.
 const PIXELS_MAX: usize = 33_177_600;
 
 pub(super) fn check(bytes: &[u8]) -> Result<(), MediaFault> {

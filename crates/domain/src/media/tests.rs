@@ -1,4 +1,4 @@
-//! What may be passed on, and every way to write what may not.
+//! Tests of permitted inputs, and of every notation of forbidden ones.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::host as media_host;
 use super::*;
 
-/// What is said of a picture, or nothing.
+/// The error message for an image, or an empty text.
 fn told(text: &str) -> String {
     check_picture(text).err().map(|fault| fault.to_string()).unwrap_or_default()
 }

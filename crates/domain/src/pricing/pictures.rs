@@ -1,4 +1,4 @@
-//! What one picture, one edit or one enlargement costs.
+//! Prices of one image, one edit or one upscale.
 
 use super::{ImagePrice, ImageRates, InpaintPrice, QualityRates, Rate, UpscaleRates};
 use crate::catalogue::Quality;
@@ -14,7 +14,7 @@ impl QualityRates {
 }
 
 impl ImagePrice {
-    /// Of one picture. The catalogue has made sure that every resolution has a price.
+    /// The price of one image. The catalogue guarantees a price for every resolution.
     pub fn picture(&self, resolution: Option<&str>, quality: Option<Quality>) -> Option<Rate> {
         let by_quality = resolution.and_then(|it| self.quality.get(it)).zip(quality);
         if let Some((rates, quality)) = by_quality {
@@ -28,14 +28,14 @@ impl ImagePrice {
 }
 
 impl UpscaleRates {
-    /// Of an enlargement by this factor.
+    /// The price of an upscale by this factor.
     pub fn by(&self, scale: f64) -> Rate {
         if scale <= 2.0 { self.double } else { self.quadruple }
     }
 }
 
 impl InpaintPrice {
-    /// Of one edit, without its further pictures.
+    /// The price of one edit, without additional input images.
     pub fn edit(&self, resolution: Option<&str>, quality: Option<Quality>) -> Rate {
         let by_quality = resolution.and_then(|it| self.quality.get(it)).zip(quality);
         let by_quality = by_quality.map(|(rates, quality)| rates.of(quality));
@@ -43,7 +43,7 @@ impl InpaintPrice {
         by_quality.or_else(by_resolution).unwrap_or(self.edit)
     }
 
-    /// How many of these pictures are paid for beside the edit, and what each of them costs.
+    /// The number of input images charged in addition to the edit, and the price of each.
     pub fn further_pictures(&self, pictures: u64) -> Option<(u64, Rate)> {
         let price = self.input_images?;
         let further = pictures.saturating_sub(price.included);

@@ -1,22 +1,22 @@
-//! What music and videos cost, by what is asked for.
+//! Prices of music and video requests.
 
 use super::{MusicPrice, Rate, VideoPrice};
 
-/// So many units at their rate.
+/// A number of units at their rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedLine {
     pub unit: QueuedUnit,
     pub units: u64,
-    /// For a single unit.
+    /// Per unit.
     pub rate: Rate,
 }
 
-/// What a line counts.
+/// The unit of a billing line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueuedUnit {
     Generation,
     Second,
-    /// Shown by the thousand.
+    /// Shown per thousand characters.
     Character,
 }
 
@@ -31,7 +31,7 @@ impl QueuedUnit {
 }
 
 impl MusicPrice {
-    /// None if it goes by the length or the characters and these are not known.
+    /// `None` if the price depends on a length or a character count that is unknown.
     pub fn line(&self, seconds: Option<u64>, characters: Option<u64>) -> Option<QueuedLine> {
         let line = |unit, units, rate| QueuedLine { unit, units, rate };
         match self {
@@ -50,7 +50,7 @@ impl MusicPrice {
 }
 
 impl VideoPrice {
-    /// The part for the video and the part for its seconds, as far as each has a price.
+    /// The amounts per video and per second, for each that has a price.
     pub fn lines(
         &self,
         seconds: Option<u64>,

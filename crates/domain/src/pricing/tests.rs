@@ -1,4 +1,4 @@
-//! Tests of which rate applies.
+//! Tests of the rate that applies.
 
 use std::collections::BTreeMap;
 

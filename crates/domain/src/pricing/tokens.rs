@@ -1,18 +1,18 @@
-//! What a request measured in tokens costs: exactly once it is done, and at most before it starts.
+//! Cost of a request measured in tokens: exact after it ends, and a maximum before it starts.
 
 use money::{Cost, Currency, Means, Nano, Rate};
 
 use super::{TokenPrice, TokenRates};
 
-/// Tokens of one request. Cached and cache-write tokens are part of the prompt.
+/// Token counts of one request. Cached and cache-write tokens are part of the prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenCounts {
     pub prompt: u64,
     pub cached: u64,
     pub cache_write: u64,
-    /// Those of the cache-write tokens that are kept for an hour.
+    /// Cache-write tokens that are kept for one hour.
     pub cache_write_1h: u64,
-    /// Reasoning included: it is output like any other.
+    /// Includes reasoning tokens.
     pub completion: u64,
 }
 
@@ -26,17 +26,17 @@ pub enum TokenClass {
     Output,
 }
 
-/// One line of a bill for tokens.
+/// One line of a token bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenLine {
     pub class: TokenClass,
     pub tokens: u64,
-    /// Of a single token.
+    /// Per token.
     pub rate: Rate,
 }
 
 impl TokenClass {
-    /// The word for it in the names of what is sold.
+    /// The name of the class in billing SKUs.
     pub fn name(self) -> &'static str {
         match self {
             TokenClass::Input => "input",
@@ -49,7 +49,7 @@ impl TokenClass {
 }
 
 impl TokenPrice {
-    /// The bill by class: each token is on one line, and lines of nothing are left out.
+    /// The bill by class: each token is on exactly one line; empty lines are omitted.
     pub fn lines(&self, counts: TokenCounts) -> Vec<TokenLine> {
         let rates = self.rates(counts.prompt);
         let cached = counts.cached.min(counts.prompt);
@@ -66,8 +66,8 @@ impl TokenPrice {
         lines.into_iter().filter(|line| 0 < line.tokens).collect()
     }
 
-    /// The most that a request can cost, whichever of its tokens turn out to be cached and on
-    /// whichever side of the threshold its context turns out to be.
+    /// The maximum cost of a request, for any share of cached tokens and any context length up to
+    /// `prompt_max`.
     pub fn most(&self, prompt_max: u64, completion_max: u64) -> Cost {
         Cost::of(&[
             (prompt_max, self.dearest_input(prompt_max)),
@@ -75,7 +75,7 @@ impl TokenPrice {
         ])
     }
 
-    /// How many completion tokens the means buy after the prompt is paid; no number if any do.
+    /// The completion tokens that `means` covers after the prompt; `None` if they are unlimited.
     pub fn completion_within(&self, prompt_max: u64, means: Means) -> Option<u64> {
         let output = self.dearest_output(prompt_max);
         if output.usd.picos() == 0 {
@@ -89,7 +89,7 @@ impl TokenPrice {
         }
         let all_in_usd = tokens_for(means.usd, output, Currency::Usd);
         let all_in_diem = tokens_for(means.diem, output, Currency::Diem);
-        // Neither buys more than it would without a prompt.
+        // Upper bound: each currency alone, without paying for a prompt.
         let more_than_enough = all_in_usd.saturating_add(all_in_diem);
         Some(largest(more_than_enough, |tokens| self.most(prompt_max, tokens).is_within(means)))
     }
@@ -113,7 +113,7 @@ impl TokenPrice {
         rates.fold(Rate::FREE, Rate::or_dearer)
     }
 
-    /// The rates that may apply to a prompt of at most so many tokens.
+    /// The rates that may apply to a prompt of at most `prompt_max` tokens.
     fn possible(&self, prompt_max: u64) -> impl Iterator<Item = &TokenRates> {
         [&self.base, self.rates(prompt_max)].into_iter()
     }
@@ -121,14 +121,15 @@ impl TokenPrice {
 
 const PICOS_PER_NANO: u128 = 1000;
 
-/// How many tokens an amount buys; as many as there are numbers if they are free.
+/// The number of tokens that an amount buys; `u64::MAX` if they are free.
 fn tokens_for(amount: Nano, rate: Rate, currency: Currency) -> u64 {
     let picos = u128::try_from(amount.nanos()).unwrap_or(0) * PICOS_PER_NANO;
     let price = u128::try_from(rate.price_in(currency).picos()).unwrap_or(0);
     picos.checked_div(price).and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(u64::MAX)
 }
 
-/// The largest number up to `most` that is good, where all below a good one are good too.
+/// The largest number up to `most` for which `is_good` holds, by binary search. `is_good` must hold
+/// for all smaller numbers too.
 fn largest(most: u64, is_good: impl Fn(u64) -> bool) -> u64 {
     let (mut good, mut beyond) = (0, most.saturating_add(1));
     while 1 < beyond - good {

@@ -1,4 +1,4 @@
-//! How long an answer may get where its caller does not say: as long as its model's entry does.
+//! Tests of the default output limit: the one of the model's catalogue entry.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::chat::{PATH, ask};
 /// Prices of `kimi-k3` in nano-dollars a token.
 const INPUT: i64 = 1_400;
 const OUTPUT: i64 = 4_400;
-/// The dearest that a token of the prompt can be.
+/// The highest price of a prompt token.
 const CACHE_WRITE: i64 = 1_750;
-/// What `kimi-k3` answers with at most.
+/// The output limit of `kimi-k3`, in tokens.
 const ANSWER_MAX: i64 = 2_000;
 
-/// `kimi-k3` with a bound on its answers, and a context of so many tokens.
+/// Starts a service whose `kimi-k3` has an output limit, and a context of `context_tokens`.
 async fn start(context_tokens: u64) -> TestApp {
     let bounded =
         format!("context_tokens = {context_tokens}\nmax_completion_tokens = {ANSWER_MAX}");
     TestApp::configured(|fixture| fixture.replace("context_tokens = 262144", &bounded)).await
 }
 
-/// What the prompt of `ask` is estimated at.
+/// The estimated tokens of the prompt of `ask`.
 fn prompt_estimate() -> i64 {
     let text = |text: &str| Content::Text(text.to_owned());
     let messages = vec![
@@ -35,7 +35,7 @@ fn prompt_estimate() -> i64 {
     i64::try_from(prompt_tokens(&ChatRequest { messages, ..ChatRequest::default() })).unwrap()
 }
 
-/// Compares the bound that the upstream got.
+/// Compares the limit that the upstream received.
 #[track_caller]
 fn check_sent(app: &TestApp, field: &str, expected: Value) {
     let seen = app.upstream.seen();
@@ -92,7 +92,7 @@ async fn each_protocol_gets_the_bound_under_its_own_name() {
             format!("[[provider]]\nid = \"other\"\n{provider}\n{url}\n{changed}")
         })
         .await;
-        // What the upstream answers is of one protocol only; what it got is all that counts here.
+        // The stub's response fits only one protocol; this test checks only the request.
         app.admin().post(PATH, &ask("kimi-k3", &json!({}))).await;
         check_sent(&app, field, json!(ANSWER_MAX));
         check_sent(&app, other, Value::Null);
@@ -105,7 +105,7 @@ async fn the_longest_answer_is_held_and_what_came_is_charged() {
     let usage = json!({"prompt_tokens": 20, "completion_tokens": ANSWER_MAX});
     let mut answer = completion("Once upon a time", &usage);
     answer["choices"][0]["finish_reason"] = json!("length");
-    // Only the first words come, so that the money stays held.
+    // Only the first words are sent, so that the money stays held.
     let pace = Arc::new(Semaphore::new(1));
     app.upstream.play(Script::json(200, &answer).paced(&pace));
     let (owner, client) = app.funded_account("teller", "10").await;

@@ -1,4 +1,4 @@
-//! `/api_keys`: making, listing, changing and revoking keys.
+//! Tests of `/api_keys`: creating, listing, changing and revoking keys.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ async fn rate_limits_name_every_model() {
     assert_eq!(data["balances"]["USD"], 10.0);
     let limits = data["rateLimits"].as_array().unwrap();
     let models = app.anonymous().get("/models?type=all").await.ok();
-    // Every model, and what retrieving counts against.
+    // Every model, and the class that retrieving counts against.
     assert_eq!(limits.len(), models["data"].as_array().unwrap().len() + 2);
     let of = |id: &str| {
         let found = limits.iter().find(|it| it["apiModelId"] == id).unwrap();
@@ -157,7 +157,7 @@ async fn a_refusal_for_going_too_fast_is_in_the_log_under_both_paths() {
     }
 }
 
-/// A caller with a key of this privacy.
+/// A client with a key of this privacy.
 async fn private(app: &TestApp, privacy: &str) -> testkit::client::Client {
     let body = json!({"apiKeyType": "INFERENCE", "description": "x", "modelPrivacy": privacy});
     let made = app.create_key(&body).await;

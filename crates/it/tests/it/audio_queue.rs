@@ -1,4 +1,4 @@
-//! Queued music: quotes, the queue, what comes of it, and what it costs.
+//! Tests of queued music: quotes, the queue, results and costs.
 
 use std::sync::atomic::Ordering;
 
@@ -107,7 +107,7 @@ async fn a_song_is_deleted_after_it_was_sent_where_that_is_asked_for() {
     let body = json!({
         "model": "ace-step-15", "queue_id": id, "delete_media_on_completion": true,
     });
-    // Whoever goes away in the middle has not been sent it.
+    // A client that disconnects in the middle has not received the result.
     let opened = app.admin().open("/audio/retrieve", &body).await;
     drop(opened);
     app.settle_tasks().await;

@@ -1,4 +1,4 @@
-//! `POST /augment/…`: pages, searches and documents, paid when they give something.
+//! Tests of `POST /augment/…`: pages, searches and documents, charged only with a result.
 
 use serde_json::{Value, json};
 use testkit::app::TestApp;

@@ -1,4 +1,4 @@
-//! Who may call what, and what those who may not are told.
+//! Tests of access rights, and of the errors without them.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Whatever is sent: the right 4xx, in the right shape, and nothing left behind.
+//! Tests that any invalid input gets the correct 4xx error and changes nothing.
 
 use axum::body::Body;
 use axum::http::Method;

@@ -1,4 +1,4 @@
-//! `/billing`: the balance, and what it was spent on.
+//! Tests of `/billing`: the balance and the usage.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! What bodies may take: how much strangers may send, how many values a body may have, and what is
-//! looked at before documents are read.
+//! Tests of body limits: bytes from unauthenticated callers, values per body, and the checks before
+//! documents are parsed.
 
 use axum::body::Body;
 use axum::http::Method;

@@ -1,4 +1,4 @@
-//! `/characters…`: personas, how they are found, and what callers say of them.
+//! Tests of `/characters…`: personas, search and reviews.
 
 use axum::body::Body;
 use axum::http::Method;

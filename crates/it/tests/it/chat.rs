@@ -1,4 +1,4 @@
-//! `POST /chat/completions`: what is asked, and what a whole answer says.
+//! Tests of `POST /chat/completions`: requests and non-streamed responses.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use testkit::upstream::{Script, completion};
 
 pub(crate) const PATH: &str = "/chat/completions";
 
-/// A short chat with a model, and more fields.
+/// A short chat with a model, and further fields.
 pub(crate) fn ask(model: &str, more: &Value) -> Value {
     let mut body = json!({"model": model, "messages": [{"role": "user", "content": "Say hello"}]});
     for (name, value) in more.as_object().unwrap() {
@@ -21,7 +21,7 @@ async fn post(app: &TestApp, body: &Value) -> TestReply {
     app.admin().post(PATH, body).await
 }
 
-/// What is wrong with a request, in one line for each fault.
+/// Compares the faults of a request, one per line.
 #[track_caller]
 fn check_faults(reply: &TestReply, expected: Expect) {
     assert_eq!(reply.status, 400, "{}", reply.text());

@@ -1,4 +1,4 @@
-//! Chats with a model that has a price of its own in DIEM.
+//! Tests of chats with a model that has its own price in DIEM.
 
 use credits::OwnerId;
 use money::{Currency, Nano};
@@ -9,12 +9,12 @@ use testkit::upstream::{Script, completion};
 
 use crate::chat::{PATH, ask};
 
-/// `qwen3:4b` in nanos a token: what is read costs less in DIEM, what is written the same.
+/// `qwen3:4b` in nanos per token: input costs less in DIEM, output the same.
 const INPUT_USD: i64 = 50;
 const INPUT_DIEM: i64 = 40;
 const OUTPUT: i64 = 150;
 
-/// An account with a dollar and so many nanos of DIEM.
+/// An account with a dollar and this many nanos of DIEM.
 async fn start(diem: i64) -> (TestApp, OwnerId, Client) {
     let app = TestApp::start().await;
     let (owner, client) = app.funded_account("both", "1").await;
@@ -23,7 +23,7 @@ async fn start(diem: i64) -> (TestApp, OwnerId, Client) {
     (app, owner, client)
 }
 
-/// A chat that reads 1,000 tokens and writes 100.
+/// A chat of 1,000 input and 100 output tokens.
 async fn chat(app: &TestApp, client: &Client, more: &Value) -> Value {
     let usage = json!({"prompt_tokens": 1000, "completion_tokens": 100});
     app.upstream.play(Script::json(200, &completion("Hi", &usage)));
@@ -60,7 +60,7 @@ async fn an_answer_paid_in_diem_costs_the_price_in_diem() {
 
 #[tokio::test]
 async fn what_diem_cannot_pay_is_paid_in_dollars_at_their_price() {
-    // Two fifths of the work.
+    // Pays for two fifths of the chat.
     let diem = ALL_DIEM * 2 / 5;
     let (app, owner, client) = start(diem).await;
     let answer = chat(&app, &client, &json!({})).await;

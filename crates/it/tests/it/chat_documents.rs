@@ -1,4 +1,5 @@
-//! PDF and office files and books in chats: their text is what the model gets and what the prompt costs.
+//! Tests of PDF files, office files and e-books in chats: the model gets their text, which is
+//! billed as prompt.
 
 use std::io::{Cursor, Write};
 
@@ -30,7 +31,7 @@ fn file(media_type: &str, bytes: &[u8], name: Option<&str>) -> Value {
     json!({"type": "file", "file": {"file_data": data, "filename": name}})
 }
 
-/// A document of Word.
+/// A Word document.
 fn docx(text: &str) -> Vec<u8> {
     let types = r#"<Types><Override PartName="/d.xml" ContentType="wordprocessingml.document.main+xml"/></Types>"#;
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -58,7 +59,7 @@ async fn the_text_of_office_files_and_books_reaches_any_model() {
             Some("a.xlsx"),
         ),
         file("application/epub+zip", EPUB, None),
-        // What clients write who do not know; the content counts.
+        // The media type of clients that do not know it; the content decides.
         file("application/octet-stream", ODT, Some("b.docx")),
         file("application/octet-stream", b"{\"a\": 1}", Some("c.json")),
         file("text/html", b"<p>Hi</p>", Some("d.html")),
@@ -139,7 +140,7 @@ async fn a_small_file_with_a_long_text_does_not_slip_past_the_context() {
     assert!(app.upstream.seen().is_empty());
 }
 
-/// The texts that the model was given by the caller.
+/// The texts from the caller that the model received.
 fn texts(app: &TestApp) -> String {
     let seen = app.upstream.seen()[0]["messages"].clone();
     let messages = seen.as_array().unwrap().iter().skip(1);
@@ -251,7 +252,7 @@ async fn a_pdf_goes_to_models_that_read_it_and_its_text_to_those_that_stand_in()
     assert_eq!(last[1]["text"], text);
 }
 
-/// A question about files, in the words of the newer API.
+/// A question about files, in the format of the Responses API.
 fn input(files: &[Value]) -> Value {
     let question = json!({"type": "input_text", "text": "Compare these."});
     let parts = [std::slice::from_ref(&question), files].concat();

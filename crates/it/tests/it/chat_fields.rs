@@ -1,4 +1,4 @@
-//! Every field of a chat: where it goes, and what is said when it is wrong.
+//! Tests of every field of a chat: its upstream form, and the error for a wrong value.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use testkit::app::TestApp;
 
 use crate::chat::{PATH, ask};
 
-/// `kimi-k3` with every capability that a field asks for.
+/// `kimi-k3` with every capability that a field needs.
 async fn start() -> TestApp {
     let few = r#""vision", "multiple_images"]"#;
     let all = r#""vision", "multiple_images", "json_schema", "logprobs"]"#;

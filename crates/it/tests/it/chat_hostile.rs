@@ -1,5 +1,5 @@
-//! Upstreams that mean no good: whatever they send, an answer ends within bounds and is billed for
-//! what it produced.
+//! Tests with malicious upstreams: the response always ends within limits and is billed for its
+//! content.
 
 use engine::text_tokens;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use testkit::upstream::{Script, completion, delta};
 
 use crate::chat::{PATH, ask};
 
-/// Prices of `kimi-k3` in nano-dollars a token.
+/// Prices of `kimi-k3` in nano-dollars per token.
 const INPUT: i64 = 1_400;
 const OUTPUT: i64 = 4_400;
 const MEBIBYTE: usize = 1024 * 1024;
@@ -18,14 +18,15 @@ fn event(value: &Value) -> Vec<u8> {
     format!("data: {value}\n\n").into_bytes()
 }
 
-/// A word, and then these bytes.
+/// A word, followed by these bytes.
 fn word_and(bytes: &[u8]) -> Script {
     let mut body = event(&delta(&json!({"content": "Hello"}), None));
     body.extend_from_slice(bytes);
     Script::raw(body)
 }
 
-/// The stream ends with an error and no mark of its end, and the word before it is paid.
+/// Checks that the stream ends with an error and without `[DONE]`, and that the word before it is
+/// charged.
 async fn check_breaks(bytes: &[u8]) {
     let app = TestApp::start().await;
     app.upstream.play(word_and(bytes));

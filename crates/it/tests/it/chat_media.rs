@@ -1,4 +1,4 @@
-//! Pictures, recordings, videos and documents in chats: what is passed on, and what is refused.
+//! Tests of images, audio, videos and documents in chats: forwarded and refused ones.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use testkit::client::TestReply;
 
 use crate::chat::PATH;
 
-/// A header of a picture; nobody looks further.
+/// Only the header of an image, which is all that is read.
 fn picture(width: u32, height: u32) -> String {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
     bytes.extend(width.to_be_bytes());
@@ -29,7 +29,7 @@ fn file(data: &str, name: Option<&str>) -> Value {
     json!({"type": "file", "file": {"file_data": data, "filename": name}})
 }
 
-/// A model that takes everything.
+/// A model that accepts every kind of input.
 async fn start() -> TestApp {
     let few = r#""vision", "multiple_images"]"#;
     let all = r#""vision", "multiple_images", "audio_input", "video_input", "documents"]"#;

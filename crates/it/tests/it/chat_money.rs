@@ -1,4 +1,4 @@
-//! What chats cost, whatever happens to them: bugs that others shipped, as tests.
+//! Tests of the cost of chats after every kind of failure, including known bugs of other gateways.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::chat::{PATH, ask};
 
-/// Prices of `kimi-k3` in nano-dollars a token.
+/// Prices of `kimi-k3` in nano-dollars per token.
 const INPUT: i64 = 1_400;
 const OUTPUT: i64 = 4_400;
 const CACHE_INPUT: i64 = 260;
@@ -20,7 +20,7 @@ const CACHE_WRITE: i64 = 1_750;
 
 const WORDS: [&str; 5] = ["The ", "quick ", "brown ", "fox ", "jumps."];
 
-/// What the prompt of `ask` costs when it must be counted here.
+/// The cost of the prompt of `ask` when it is counted by the service.
 fn prompt_cost() -> i64 {
     let text = |text: &str| Content::Text(text.to_owned());
     let messages = vec![
@@ -39,7 +39,7 @@ fn streamed() -> Value {
     ask("kimi-k3", &json!({"stream": true}))
 }
 
-/// Plays a script to a caller of a whole answer and of a stream, and compares the cost of each.
+/// Plays a script to a streamed and a non-streamed request, and compares the cost of each.
 async fn check_cost(usage: Value, expected: i64) {
     let app = TestApp::start().await;
     app.upstream.play(Script::json(200, &completion(&WORDS.concat(), &usage)));
@@ -206,13 +206,13 @@ async fn an_upstream_cut_at_any_byte_is_billed_for_what_it_produced() {
         assert!(has_ended || !is_done, "cut after {cut} bytes: {events:?}");
         assert!(is_done || cut < body.len(), "{events:?}");
         before = spent;
-        // The circuit breaker and the limits forget what was.
+        // Resets the circuit breaker and the limits.
         app.clock.advance_s(300);
     }
 }
 
-/// What a stream that was cut produced, by the events that arrived whole: the usage that it told,
-/// or else our own count of its words.
+/// The cost of a truncated stream by the events that arrived complete: from the reported usage, or
+/// else from our own count of its words.
 fn recount(body: &[u8]) -> i64 {
     let text = String::from_utf8_lossy(body);
     let read = |data: &str| serde_json::from_str::<Value>(data).ok();
@@ -303,7 +303,7 @@ async fn parallel_requests_never_spend_more_than_there_is() {
     for _ in 0..PAID_FOR {
         app.upstream.play(Script::hello().paced(&pace));
     }
-    // What an answer leaves of its hold pays for others, so none ends before all have been refused.
+    // The rest of an ended answer's hold would pay for others, so none ends before all are refused.
     let ended = Semaphore::new(0);
     let call = async || {
         let reply = client.post(PATH, &body).await;
@@ -333,7 +333,7 @@ async fn parallel_requests_never_spend_more_than_there_is() {
 async fn an_answer_ends_when_the_money_does() {
     let app = TestApp::start().await;
     let (owner, client) = app.funded_account("small", "0.0005").await;
-    // It does not keep to the bound that it is given, and says nothing of usage.
+    // The upstream ignores the limit and reports no usage.
     let words: Vec<&str> = std::iter::repeat_n("word ", 2000).collect();
     app.upstream.play(Script::words(&words, None));
     let mut reply = client.open(PATH, &streamed()).await;
@@ -393,7 +393,7 @@ async fn tokens_a_minute_are_reserved_and_then_corrected() {
     assert_eq!(left, 750_000 - 23 - reserved, "the first used 23");
 }
 
-/// Plays a report to a caller that allowed 5 tokens, whole and streamed.
+/// Plays a usage report to a request that allows 5 tokens, streamed and non-streamed.
 async fn check_bounded_cost(usage: Value, expected: i64) {
     let app = TestApp::start().await;
     let bounded = |extra: Value| {

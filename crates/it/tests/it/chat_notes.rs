@@ -1,4 +1,4 @@
-//! What callers are told of how their chat was carried out, and what is kept from them at their wish.
+//! Tests of the metadata in chat responses, and of the options that remove parts of a response.
 
 use serde_json::{Value, json};
 use testkit::app::TestApp;
@@ -17,7 +17,7 @@ fn with(mut body: Value, more: &Value) -> Value {
     body
 }
 
-/// An answer with thoughts beside it.
+/// An answer with reasoning content.
 fn thoughtful() -> Value {
     let usage = json!({"prompt_tokens": 20, "completion_tokens": 30, "total_tokens": 50});
     let mut answer = completion("<think>inside</think>Yes.", &usage);

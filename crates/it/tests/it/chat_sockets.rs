@@ -1,4 +1,4 @@
-//! Chats over a real socket: what a connection that breaks does to the work behind it.
+//! Tests of chats over a real socket: the effect of a broken connection on the upstream work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ async fn send(app: &TestApp, stop: &CancellationToken, body: &str) -> TcpStream 
     stream
 }
 
-/// Reads until `wanted` has come.
+/// Reads until `wanted` has arrived.
 async fn read_to(stream: &mut TcpStream, wanted: &str) {
     let mut read = Vec::new();
     while !String::from_utf8_lossy(&read).contains(wanted) {

@@ -1,4 +1,4 @@
-//! `POST /chat/completions` with `stream`: what clients read, event by event.
+//! Tests of `POST /chat/completions` with `stream`, event by event.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn usage() -> Option<Value> {
     Some(json!({"prompt_tokens": 20, "completion_tokens": 2, "total_tokens": 22}))
 }
 
-/// Plays a script to a caller and compares all events, one a line.
+/// Plays a script to a client and compares all events, one per line.
 async fn check(script: Script, more: Value, expected: Expect) {
     let app = TestApp::start().await;
     app.upstream.play(script);

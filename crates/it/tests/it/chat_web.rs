@@ -1,4 +1,4 @@
-//! Chats that look at the web, and chats with a character.
+//! Tests of chats with web search and with a character.
 
 use serde_json::{Value, json};
 use testkit::app::TestApp;
@@ -8,7 +8,7 @@ use testkit::upstream::{Script, completion};
 use crate::characters;
 
 const CHAT: &str = "/chat/completions";
-/// A search, or a page.
+/// The price of a search or a page, in nano-dollars.
 const PRICE: i64 = 10_000_000;
 
 async fn ask(app: &TestApp, text: &str, options: Value) -> TestReply {
@@ -17,7 +17,7 @@ async fn ask(app: &TestApp, text: &str, options: Value) -> TestReply {
     app.admin().post(CHAT, &body).await
 }
 
-/// The first message that the model got.
+/// The first message that the model received.
 fn told(app: &TestApp) -> String {
     let seen = app.upstream.seen();
     seen.last().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned()
@@ -33,7 +33,7 @@ fn says(app: &TestApp, text: &str) {
     ));
 }
 
-/// What the tokens of such an answer cost.
+/// The cost of the tokens of such an answer.
 async fn tokens(app: &TestApp) -> i64 {
     says(app, "Hello");
     ask(app, "Hi", json!({})).await.ok();
@@ -204,7 +204,7 @@ async fn a_character_that_may_look_at_the_web_does_so_by_itself() {
     assert_eq!(app.site.seen().len(), 1);
 }
 
-/// A service whose `kimi-k3` comes from a provider that searches X.
+/// A service whose `kimi-k3` has a provider that searches X.
 pub(crate) async fn with_x_search() -> TestApp {
     TestApp::configured(|fixture| {
         let before = r#""vision", "multiple_images"]"#;
@@ -220,7 +220,7 @@ async fn a_provider_searches_x_where_it_can_and_that_is_charged_with_the_answer(
     let tokens = tokens(&app).await;
     app.site.put_results(results());
     says(&app, "They are glad.");
-    // Provider-native: the standard search is passed over.
+    // The provider's own search replaces the standard search.
     let options = json!({"enable_x_search": true, "enable_web_search": "on"});
     let reply = ask(&app, "What do people say of the ferry?", options).await;
     reply.ok();
@@ -229,7 +229,7 @@ async fn a_provider_searches_x_where_it_can_and_that_is_charged_with_the_answer(
     let sent = &seen.last().unwrap()["search_parameters"];
     assert_eq!(*sent, json!({"mode": "on", "sources": [{"type": "x"}]}));
     assert_eq!(app.spent().await.nanos(), 2 * tokens + 3 * PRICE);
-    // Nobody has the provider search at the operator's expense.
+    // A caller cannot make the provider search at the operator's expense.
     says(&app, "Hello");
     let body = json!({"model": "kimi-k3", "messages": [{"role": "user", "content": "Hi"}],
         "search_parameters": {"mode": "on"}, "web_search_options": {}, "plugins": [{"id": "web"}],

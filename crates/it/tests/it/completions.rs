@@ -1,4 +1,4 @@
-//! `POST /completions`: a text goes in, and what comes after it out.
+//! Tests of `POST /completions`: the continuation of a text.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use testkit::upstream::Script;
 
 const PATH: &str = "/completions";
 
-/// A whole answer of an upstream.
+/// A non-streamed answer of an upstream.
 pub(crate) fn text(text: &str, usage: &Value) -> Script {
     let choice = json!({"index": 0, "text": text, "finish_reason": "stop", "logprobs": null});
     let answer = json!({"id": "up-1", "object": "text_completion", "choices": [choice],
@@ -16,7 +16,7 @@ pub(crate) fn text(text: &str, usage: &Value) -> Script {
     Script::json(200, &answer)
 }
 
-/// A stream of these texts; it ends well, with a usage.
+/// A stream of these texts that ends properly, with usage.
 fn texts(texts: &[&str]) -> Script {
     let chunk = |text: &str, finish: Option<&str>| {
         let choice = json!({"index": 0, "text": text, "finish_reason": finish});
@@ -152,7 +152,7 @@ async fn an_account_without_money_is_told_so() {
     assert!(app.upstream.seen().is_empty());
 }
 
-/// One chunk or whole answer with these choices.
+/// A chunk or whole answer with these choices.
 fn choices(choices: &[(u32, &str, Option<&str>)], usage: &Value) -> Value {
     let choice = |(index, text, finish): &(u32, &str, Option<&str>)| json!({"index": index, "text": text, "finish_reason": finish});
     let choices: Vec<Value> = choices.iter().map(choice).collect();

@@ -1,4 +1,4 @@
-//! The server on a real socket: HTTP/1.1 and h2c, reason phrases, slow clients, and stopping.
+//! Tests of the server on a real socket: HTTP/1.1 and h2c, reason phrases, slow clients, shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ async fn connections_that_say_nothing_or_half_a_word_are_closed() {
     }
 }
 
-/// Lets the server do all that it can do with what it has.
+/// Lets the server process everything that it has received.
 async fn pass_time() {
     for _ in 0..200 {
         tokio::task::yield_now().await;

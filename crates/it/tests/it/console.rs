@@ -1,4 +1,4 @@
-//! The console's pages and sessions: what they open, and what a cookie alone does not.
+//! Tests of the console's pages and sessions: their rights, and the limits of a cookie alone.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -24,7 +24,7 @@ pub(crate) fn cookie(reply: &TestReply) -> String {
     set.split(';').next().unwrap().to_owned()
 }
 
-/// A browser that is signed in: with its cookie, and with the proof that it is our own page.
+/// A signed-in browser: a client with its cookie, and one that also has the page's CSRF proof.
 pub(crate) async fn signed_in(app: &TestApp, key: &str) -> (Client, Client) {
     let reply = begin(&app.anonymous(), &json!({ "key": key })).await;
     let with_cookie = app.anonymous().with("cookie", &cookie(&reply));

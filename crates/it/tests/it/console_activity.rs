@@ -1,4 +1,4 @@
-//! Requests as the console finds them, the limits of a key, and the operator's own name.
+//! Tests of the console's request list, the limits of a key, and the operator's name.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -16,7 +16,7 @@ async fn get(page: &Client, path: &str) -> TestReply {
     page.send_raw(Method::GET, path, Body::empty()).await
 }
 
-/// The page of an INFERENCE key of the account `default`, and the key's id.
+/// A session of an INFERENCE key of the account `default`, and the key's id.
 async fn key_page(app: &TestApp, body: &Value) -> (Client, Client, String) {
     let made = app.create_key(body).await;
     let secret = made["apiKey"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! What pages show somebody of their own, and what they hand a wallet to sign.
+//! Tests of console routes about the signed-in account, and of the texts for a wallet to sign.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -16,7 +16,7 @@ async fn list(page: &Client, what: &str) -> Vec<Value> {
     reply["data"].as_array().unwrap().clone()
 }
 
-/// A page of an account with an ADMIN key, and one with an INFERENCE key of the same account.
+/// Sessions of an account with an ADMIN key and with an INFERENCE key.
 async fn pages(app: &TestApp) -> (Client, Client, Client) {
     let made = app.create_key(&json!({"apiKeyType": "INFERENCE", "description": "calls"})).await;
     let (calls, _) = signed_in(app, made["apiKey"].as_str().unwrap()).await;

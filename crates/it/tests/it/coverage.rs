@@ -1,6 +1,6 @@
-//! Every operation is called as it should be, without a credential, and with bad input.
+//! Calls every operation correctly, without a credential, and with bad input.
 //!
-//! The list below has an entry for each operation of the document; one that is missing fails.
+//! The list below has an entry for each operation of the document; a missing one fails the test.
 
 mod media;
 
@@ -16,12 +16,12 @@ use crate::{
     video_queue, voices,
 };
 
-/// How to call one operation well and badly. `{key}` in a path or body stands for a key's id,
-/// `{wallet}` for a wallet's address, and `{signature}` for what the wallet signed: the `{token}`.
+/// Good and bad calls of one operation. `{key}` in a path or body stands for a key's id, `{wallet}`
+/// for a wallet's address, and `{signature}` for the wallet's signature of `{token}`.
 struct Example {
     operation: &'static str,
     good: Sent,
-    /// Operations without input have nothing to get wrong.
+    /// `None` for operations without input.
     bad: Option<Sent>,
 }
 
@@ -326,7 +326,7 @@ async fn check(example: &Example, operation: &Value) {
     }
 }
 
-/// The service with what the operation needs behind it.
+/// The service with the setup that the operation needs.
 async fn app_for(operation: &str) -> TestApp {
     match operation {
         "get_attestation" | "get_signature" => {
@@ -344,7 +344,7 @@ async fn app_for(operation: &str) -> TestApp {
     }
 }
 
-/// Jobs that were queued and done, for operations that are about one.
+/// Queued and finished jobs, for operations about a job.
 #[derive(Default)]
 struct QueuedJobs {
     music: String,

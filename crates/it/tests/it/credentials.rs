@@ -1,7 +1,7 @@
-//! Every operation and every other route, called with every kind of credential.
+//! Calls every operation and every other route with every kind of credential.
 //!
-//! The operations come from the document and the routes from the router's own table. One that the
-//! tables below do not name fails the test, so that a new one cannot be forgotten.
+//! The operations come from the document and the routes from the router's own table. The test fails
+//! for any that the tables below do not name, so that a new one cannot be forgotten.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -26,18 +26,18 @@ const CREDENTIALS: [&str; 10] = [
     "session of the operator",
 ];
 
-/// The outcome of a call, as far as its credential decides it.
+/// The outcome of a call, as far as its credential determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Admitted,
     Refused(u16),
-    /// An error of the service's own, which no call may end in.
+    /// A 5xx error, which no call may return.
     Broken(u16),
 }
 
 use Outcome::{Admitted, Broken, Refused};
 
-/// Who may call, as a row of the matrix.
+/// The outcomes per credential: a row of the matrix.
 type Row = [Outcome; 10];
 
 const OPEN: Row = [Admitted; 10];
@@ -101,7 +101,7 @@ const WALLET: Row = [
     Admitted,
     Refused(401),
 ];
-/// Asks for a payment, whoever calls.
+/// Requires a payment from every caller.
 const PAYMENT: Row = [Refused(402); 10];
 const SESSION: Row = [
     Refused(401),
@@ -129,7 +129,7 @@ const OPERATOR_SESSION: Row = [
     Admitted,
 ];
 
-/// Operations that cost money, and what collects their results.
+/// Operations that cost money, and those that fetch their results.
 const CUSTOMER_PATHS: [&str; 26] = [
     "/chat/completions",
     "/completions",
@@ -159,7 +159,7 @@ const CUSTOMER_PATHS: [&str; 26] = [
     "/crypto/rpc/{network}",
 ];
 
-/// Who may call an operation of the API; none for one that has no row yet.
+/// The row of an API operation; `None` if it has none yet.
 fn row_of(path: &str) -> Option<Row> {
     let open = [
         "/image/styles",
@@ -206,14 +206,14 @@ fn row_of(path: &str) -> Option<Row> {
     rows.iter().find(|(paths, _)| paths.contains(&path)).map(|(_, row)| *row)
 }
 
-/// Who may call a route outside of the API, with each method that it has.
+/// The rows of a route outside of the API, one for each method.
 fn rows_of_route(path: &str) -> Option<Vec<(Method, Row)>> {
     Some(match path {
         "/" | "/favicon.svg" | "/assets/{*path}" | "/docs" | "/docs/" | "/docs/{*page}"
         | "/c/{slug}" | "/llms.txt" | "/console/terms" | "/console/brand" | "/console/logo" => {
             vec![(Method::GET, OPEN)]
         }
-        // A sign-in is judged by what its body holds.
+        // The body of a sign-in contains the credential.
         "/console/session" => {
             vec![(Method::GET, OPEN), (Method::POST, OPEN), (Method::DELETE, SESSION)]
         }
@@ -226,7 +226,7 @@ fn rows_of_route(path: &str) -> Option<Vec<(Method, Row)>> {
     })
 }
 
-/// A service with callers of each kind.
+/// A service with clients of each kind.
 struct Matrix {
     app: TestApp,
     keys: [Client; 4],
@@ -249,7 +249,7 @@ impl Matrix {
         Matrix { app, keys, wallet, admin_secret }
     }
 
-    /// The callers in the order of [`CREDENTIALS`]. Sign-ins and sessions are fresh.
+    /// The clients in the order of [`CREDENTIALS`], with fresh sign-ins and sessions.
     async fn callers(&self) -> [Client; 10] {
         let app = &self.app;
         let [inference, admin, another, operator] = self.keys.clone();
@@ -272,7 +272,7 @@ impl Matrix {
 
     /// Calls with each credential and compares the outcomes.
     async fn check(&self, called: &str, row: Row, send: impl AsyncFn(&Client) -> TestReply) {
-        // Refusals of one row must not block the next.
+        // Failures of one row must not block the next.
         self.app.clock.advance_s(61);
         let callers = self.callers().await;
         for ((caller, name), expected) in callers.iter().zip(CREDENTIALS).zip(row) {
@@ -289,7 +289,7 @@ impl Matrix {
 
 const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
 
-/// A page of the console, with its cookie and its proof.
+/// A console session, with its cookie and its CSRF proof.
 fn page(app: &TestApp, begun: &TestReply) -> Client {
     let proof = begun.ok()["proof"].as_str().unwrap().to_owned();
     app.anonymous().with("cookie", &cookie(begun)).with("x-console-proof", &proof)
@@ -305,7 +305,7 @@ async fn each_operation_admits_its_callers_and_no_others() {
             let row = row.unwrap_or_else(|| panic!("who may call {method} {path}?"));
             let method: Method = method.to_uppercase().parse().unwrap();
             let called = format!("{method} {path}");
-            // Nothing is found or valid, so that an admitted call costs nothing.
+            // The arguments are unknown or invalid, so that an admitted call costs nothing.
             let address = matrix.wallet.address();
             let path = path.replace("{walletAddress}", &address).replace("{network}", "none");
             let path = path.replace("{slug}", "none").replace("{id}", "none");
@@ -316,7 +316,7 @@ async fn each_operation_admits_its_callers_and_no_others() {
     }
 }
 
-/// A request of the content type that the operation takes, with nothing in it.
+/// An empty request with the content type of the operation.
 async fn send(caller: &Client, method: &Method, path: &str, operation: &Value) -> TestReply {
     let content = operation.pointer("/requestBody/content").and_then(Value::as_object);
     let takes_json = content.is_none_or(|content| content.contains_key("application/json"));

@@ -1,4 +1,4 @@
-//! The JSON-RPC proxy: what is served, what it costs, and what callers are told.
+//! Tests of the JSON-RPC proxy: methods, costs and errors.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -18,7 +18,7 @@ pub(crate) fn call(method: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": []})
 }
 
-/// Sends a body as it is written.
+/// Sends a body unchanged.
 pub(crate) async fn send(client: &Client, path: &str, body: &str) -> TestReply {
     client.send(Method::POST, path, Body::from(body.to_owned())).await
 }
@@ -125,7 +125,7 @@ async fn a_network_without_nodes_is_unavailable_and_an_unknown_one_is_refused() 
     assert!(app.node.seen().is_empty());
 }
 
-/// Refused with these words, without asking a node.
+/// Checks that a call is refused with this message, without a request to a node.
 async fn refused(path: &str, body: &str, expected: Expect) {
     let app = TestApp::start().await;
     send(&app.admin(), path, body).await.expect(expected);
@@ -285,7 +285,7 @@ async fn credits_per_day_are_capped_even_across_a_restart() {
     app.admin().post(BASE, &call("eth_call")).await.ok();
 }
 
-/// Charges the account for so many credits of some chain.
+/// Charges the account for this many credits of a chain.
 async fn charge_credits(app: &TestApp, credits: u64) {
     let holder = app.app.keys.open(app.admin_secret()).await.unwrap();
     let price = Price::from_nanos(625).unwrap();
@@ -298,7 +298,7 @@ async fn charge_credits(app: &TestApp, credits: u64) {
     app.app.ledger.settle(hold, charge).await.unwrap();
 }
 
-/// Puts the account `default` into the tier of those who run the service.
+/// Assigns the tier `staff` to the account `default`.
 pub(crate) async fn staff(app: &TestApp) {
     let write = Write::SetTier { owner: app.owner(), tier: "staff".to_owned() };
     app.app.store.commit(Group::of(write)).await.unwrap();

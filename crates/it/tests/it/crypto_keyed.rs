@@ -1,4 +1,5 @@
-//! Idempotency keys of the JSON-RPC proxy: run once, charged once, answered as often as asked.
+//! Tests of idempotency keys of the JSON-RPC proxy: a repeated request runs once and is charged
+//! once.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ fn keyed(app: &TestApp, key: &str) -> Client {
     app.admin().with("idempotency-key", key)
 }
 
-/// Whether the reply was given before.
+/// True if the response is a replay.
 fn is_replay(reply: &TestReply) -> bool {
     assert_eq!(reply.status, 200, "{}", reply.text());
     reply.header("idempotent-replayed") == "true"

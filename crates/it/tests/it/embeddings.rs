@@ -1,4 +1,4 @@
-//! `POST /embeddings`: texts in, vectors out, and exactly one charge for them.
+//! Tests of `POST /embeddings`: vectors, and exactly one charge.
 
 pub(crate) mod embedder;
 
@@ -31,7 +31,7 @@ fn failing(error: EngineError) -> Embedder {
     Embedder::new(move |_| Err(error.clone()))
 }
 
-/// An engine that tells what it was asked.
+/// An engine that records its requests.
 fn listening() -> (Embedder, Arc<Mutex<Vec<EmbeddingRequest>>>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let ear = Arc::clone(&heard);
@@ -46,7 +46,7 @@ async fn embed(app: &TestApp, input: Value) -> TestReply {
     app.admin().post("/embeddings", &json!({"model": EMBEDDING_MODEL, "input": input})).await
 }
 
-/// What is left of the ten dollars, after checking that nothing is still held.
+/// The rest of the ten dollars, after checking that nothing is still held.
 async fn balance(app: &TestApp) -> Value {
     app.settle_tasks().await;
     assert_eq!(app.app.ledger.status().open_holds, 0);

@@ -1,4 +1,4 @@
-//! Every field of an embedding: where it goes, and what is said when it is wrong.
+//! Tests of every field of an embedding: its upstream form, and the error for a wrong value.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::embeddings::embedder::EMBEDDING_MODEL;
 
 const PATH: &str = "/embeddings";
 
-/// What an upstream says to so many inputs.
+/// An upstream's response to `count` inputs.
 fn vectors(count: usize, dimensions: usize) -> Script {
     let vector =
         |index| json!({"object": "embedding", "index": index, "embedding": vec![0.5; dimensions]});
@@ -102,7 +102,7 @@ async fn what_is_wrong_is_told_at_its_field() {
         ("user", json!({"user": 7})),
     ] {
         let reply = app.admin().post(PATH, &ask(&more)).await;
-        // Whoever fails more than twenty times in thirty seconds is blocked.
+        // More than twenty failures in thirty seconds would block the client.
         app.clock.0.advance(Duration::from_secs(2));
         assert_eq!(reply.status, 400, "{field}: {}", reply.text());
         let issues = reply.json()["issues"].clone();

@@ -1,5 +1,5 @@
-//! `POST /image/edit`, `/image/multi-edit`, `/images/edits` and `/images/variations`: pictures are
-//! changed, and files that are none cost nothing.
+//! Tests of `POST /image/edit`, `/image/multi-edit`, `/images/edits` and `/images/variations`.
+//! Files that are no images cost nothing.
 
 use expect_test::{Expect, expect};
 use pictures::{Format, Size};
@@ -12,7 +12,7 @@ use crate::images::{base64, made, png, told};
 const EDIT: &str = "/image/edit";
 const MULTI_EDIT: &str = "/image/multi-edit";
 const OPENAI_EDIT: &str = "/images/edits";
-/// Of one edit of `firered-image-edit`.
+/// The price of one edit with `firered-image-edit`.
 const COST: i64 = 40_000_000;
 
 async fn edit(app: &TestApp, file: &[u8], fields: &[(&str, &str)]) -> TestReply {
@@ -133,7 +133,7 @@ async fn check_refused(file: &[u8], expected: Expect) {
     assert!(app.upstream.seen().is_empty());
 }
 
-/// A PNG that says it has so many pixels, and has none.
+/// A PNG whose header claims these dimensions, without the pixels.
 fn bomb(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = png(256, 256);
     bytes[16..20].copy_from_slice(&width.to_be_bytes());

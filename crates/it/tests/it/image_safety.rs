@@ -1,4 +1,4 @@
-//! `safe_mode`: pictures for adults are blurred, and callers are told whether anybody looked.
+//! Tests of `safe_mode`: adult images are blurred, and headers say if the image was checked.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::images::{PATH, base64, png};
 
 const SIDE: u32 = 128;
 
-/// Draws fine stripes, of which nothing is left when they are blurred.
+/// Generates fine stripes, which a blur removes.
 #[derive(Default)]
 struct Painter {
     is_adult: Option<bool>,
@@ -46,7 +46,7 @@ impl ImageEngine for Painter {
     }
 }
 
-/// Gives every picture the same score.
+/// Gives every image the same score.
 struct Judge {
     score: Result<f64, EngineError>,
     asked: AtomicUsize,
@@ -93,7 +93,7 @@ async fn generate(app: &TestApp, safe_mode: Value) -> TestReply {
     app.admin().post(PATH, &body).await
 }
 
-/// What the headers say, and whether the stripes are still there.
+/// The values of the headers, and true if the stripes are still there.
 #[track_caller]
 fn told(reply: &TestReply) -> (String, String, bool) {
     assert_eq!(reply.status, 200, "{}", reply.text());

@@ -1,4 +1,4 @@
-//! A picture has the size that was asked for, whatever its provider makes.
+//! Tests that an image has the requested size, whatever size its provider generates.
 
 use axum::http::Method;
 use base64::Engine;
@@ -14,7 +14,7 @@ use crate::images::{PATH, base64, made, png, told};
 const OPENAI_PATH: &str = "/images/generations";
 const OPENAI_EDIT_PATH: &str = "/images/edits";
 
-/// A service with a model `painter` of one provider kind.
+/// A service with a model `painter` of this kind of provider.
 async fn with_provider(kind: &str, more: &str) -> TestApp {
     let extra = format!(
         r#"
@@ -40,7 +40,7 @@ async fn generate(app: &TestApp, extra: Value) -> TestReply {
     app.admin().post(PATH, &body).await
 }
 
-/// Asks for sizes that the provider does not make, and measures what comes.
+/// Requests sizes that the provider does not generate, and measures the images.
 async fn check_sizes(app: &TestApp, play: impl Fn(&TestApp, u32, u32)) {
     let cases = [((256, 256), (1024, 1024)), ((1024, 1024), (512, 288)), ((640, 480), (64, 1280))];
     for ((made_width, made_height), (width, height)) in cases {
@@ -130,7 +130,7 @@ async fn the_least_size_is_in_the_catalogue_and_is_made() {
 #[tokio::test]
 async fn openai_clients_get_exactly_their_size() {
     let app = TestApp::start().await;
-    // Of a model that is sized by pixels, and of one that is sized by ratios.
+    // A model sized by pixels, and one sized by ratios.
     for (model, size, (width, height)) in [
         ("z-image-turbo", "512x512", (512, 512)),
         ("z-image-turbo", "1792x1024", (1792, 1024)),

@@ -1,4 +1,4 @@
-//! `POST /image/upscale` and `POST /image/background-remove`.
+//! Tests of `POST /image/upscale` and `POST /image/background-remove`.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use crate::images::{base64, png, told};
 pub(crate) const UPSCALE: &str = "/image/upscale";
 pub(crate) const CUT_OUT: &str = "/image/background-remove";
 
-/// An engine that remembers what it was asked for.
+/// An engine that records its requests.
 #[derive(Default)]
 pub(crate) struct Painter {
     scales: Mutex<Vec<(f64, PictureSize, Option<f64>)>>,
@@ -31,7 +31,7 @@ impl ImageEngine for Painter {
     fn upscale(&self, request: Arc<UpscaleRequest>) -> ImageFuture<'_> {
         let told = (request.scale, request.picture.size, request.creativity);
         self.scales.lock().unwrap().push(told);
-        // Always four times as large, as many upscalers are.
+        // Always four times as large, like many upscalers.
         let PictureSize { width, height } = request.picture.size;
         Box::pin(async move { painted(PictureSize { width: 4 * width, height: 4 * height }) })
     }
@@ -41,7 +41,7 @@ impl ImageEngine for Painter {
     }
 }
 
-/// A model that removes backgrounds, beside those of the fixture.
+/// A model that removes backgrounds, in addition to the fixture's models.
 pub(crate) async fn app() -> TestApp {
     let cutter = r#"
         [[model]]
@@ -54,7 +54,7 @@ pub(crate) async fn app() -> TestApp {
     TestApp::configured(|fixture| format!("{fixture}\n{cutter}")).await
 }
 
-/// Has every model that enlarges or edits run by one engine.
+/// Makes one engine run every upscale and edit model.
 pub(crate) fn paint_with(app: &TestApp) -> Arc<Painter> {
     let painter = Arc::<Painter>::default();
     let mut engines = EngineSet::default();

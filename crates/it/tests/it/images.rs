@@ -1,4 +1,4 @@
-//! `POST /image/generate` and `POST /images/generations`: pictures are made, and paid one by one.
+//! Tests of `POST /image/generate` and `POST /images/generations`, charged per image.
 
 use axum::http::Method;
 use base64::Engine;
@@ -11,10 +11,10 @@ use testkit::upstream::Script;
 
 pub(crate) const PATH: &str = "/image/generate";
 const OPENAI_PATH: &str = "/images/generations";
-/// Of one picture of `z-image-turbo`.
+/// The price of one image with `z-image-turbo`.
 const COST: i64 = 10_000_000;
 
-/// A picture on which nothing is to be seen.
+/// A black image.
 pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     pictures::black(Size { width, height }, Format::Png).unwrap().file
 }
@@ -23,13 +23,13 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// What an upstream answers that has made a picture.
+/// An upstream's response with an image.
 pub(crate) fn made(width: u32, height: u32) -> Script {
     let picture = base64(&png(width, height));
     Script::json(200, &json!({"created": 1, "data": [{"b64_json": picture}]}))
 }
 
-/// What a file is, and how large.
+/// The format and size of a file.
 pub(crate) fn told(file: &[u8]) -> (Format, u32, u32) {
     let head = pictures::inspect(file).unwrap();
     (head.format, head.size.width, head.size.height)
@@ -184,7 +184,7 @@ async fn a_file_says_how_it_was_made_only_if_asked_to() {
     }
 }
 
-/// Asks, and expects a refusal that costs nothing and reaches no upstream.
+/// Sends a request, and expects a refusal that costs nothing and reaches no upstream.
 async fn check_refused(path: &str, body: &Value, expected: Expect) {
     let app = TestApp::start().await;
     let reply = app.admin().json(Method::POST, path, body).await;
@@ -239,7 +239,7 @@ async fn what_cannot_be_passed_on_is_refused_and_not_passed_over() {
         assert_eq!(reply.json().pointer(path), Some(&json!(told)), "{}", reply.text());
     }
     assert_eq!(app.spent().await.nanos(), 0);
-    // Nothing is asked for that is not done anyway.
+    // These options have no effect.
     app.upstream.play(made(1024, 1024));
     let idle = json!({"enhance_prompt": false, "disable_prompt_optimization_thinking": true,
         "style_references": []});

@@ -1,4 +1,4 @@
-//! Rate limits, the block after failures, and the headers that tell of them.
+//! Tests of rate limits, the block after failures, and their headers.
 
 use axum::body::Body;
 use axum::http::Method;

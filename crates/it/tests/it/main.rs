@@ -1,4 +1,4 @@
-//! HTTP behaviour, grouped as the specification is. One binary, so that it links once.
+//! Tests of HTTP behaviour, grouped like the specification. One binary, so that it links once.
 
 #![expect(clippy::unwrap_used, reason = "a broken test must stop at once")]
 

@@ -1,10 +1,10 @@
-//! The body that an upstream receives: what the caller sent, what the operator configured, no more.
+//! Tests of the upstream request body: only what the caller sent and the operator configured.
 
 use serde_json::{Map, Value, json};
 use testkit::app::TestApp;
 use testkit::upstream::Script;
 
-/// The paths of everything that a text model answers, each with the least body.
+/// The paths of all text endpoints, each with a minimal body.
 fn least_bodies(model: &str) -> [(&'static str, Value); 3] {
     let messages = json!([{"role": "user", "content": "Hi"}]);
     [
@@ -14,7 +14,7 @@ fn least_bodies(model: &str) -> [(&'static str, Value); 3] {
     ]
 }
 
-/// A completion that both endpoints of an OpenAI-style server could give.
+/// A completion that fits both endpoints of an OpenAI-style server.
 fn script() -> Script {
     let choice = json!({"index": 0, "text": "Hi", "finish_reason": "stop",
         "message": {"role": "assistant", "content": "Hi"}});
@@ -25,7 +25,7 @@ fn script() -> Script {
     )
 }
 
-/// Sends a body and returns what the upstream got, without the model and the prompt.
+/// Sends a body and returns the upstream's body, without the model and the prompt.
 async fn sent_up(app: &TestApp, path: &str, body: &Value) -> Map<String, Value> {
     app.upstream.play(script());
     app.admin().post(path, body).await.ok();
@@ -36,7 +36,7 @@ async fn sent_up(app: &TestApp, path: &str, body: &Value) -> Map<String, Value> 
     seen
 }
 
-/// The fixture with more keys for `kimi-k3`.
+/// The fixture with further keys for `kimi-k3`.
 async fn start_with(keys: &str) -> TestApp {
     let id = "id = \"kimi-k3\"\n";
     TestApp::configured(|fixture| fixture.replace(id, &format!("{id}{keys}\n"))).await
@@ -47,7 +47,7 @@ async fn a_plain_request_reaches_the_upstream_without_a_field_of_ours() {
     let app = TestApp::start().await;
     for (path, body) in least_bodies("kimi-k3") {
         let seen = sent_up(&app, path, &body).await;
-        // Continuations end after 16 tokens by OpenAI's own default, which other servers lack.
+        // OpenAI's own default for completions is 16 tokens, which other servers lack.
         let expected = if path == "/completions" { json!({"max_tokens": 16}) } else { json!({}) };
         assert_eq!(Value::Object(seen), expected, "{path}");
     }

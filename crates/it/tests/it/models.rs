@@ -1,4 +1,4 @@
-//! `/models`: the catalogue by type, trait and compatible name.
+//! Tests of `/models`: the catalogue by type, trait and compatible name.
 
 use expect_test::expect;
 use serde_json::Value;

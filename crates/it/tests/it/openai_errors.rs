@@ -1,4 +1,4 @@
-//! The same API below `/v1`, where errors have OpenAI's shape.
+//! Tests of the API below `/v1`, where errors have OpenAI's format.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -23,7 +23,7 @@ fn ask(model: &str) -> Value {
     json!({"model": model, "messages": [{"role": "user", "content": "Hi"}]})
 }
 
-/// An error object of four members, with a message.
+/// Checks an error object with four members and a message.
 #[track_caller]
 fn check_error(reply: &TestReply, status: u16, kind: &str, code: &str) {
     let body = reply.json();
@@ -43,9 +43,9 @@ async fn every_operation_of_the_document_is_there() {
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
             let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-            // One that is never allowed tells whether there is a route without running it.
+            // A method that is never allowed shows that the route exists, without running it.
             let path = format!("/v1{}", path.replace(['{', '}'], ""));
-            // Not within the time in which failures block.
+            // Avoids the block after too many failures.
             app.clock.advance_s(31);
             let reply = app.anonymous().send_raw(Method::TRACE, &path, Body::empty()).await;
             assert_eq!(reply.status, 405, "{method} {path}");

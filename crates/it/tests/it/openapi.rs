@@ -1,11 +1,11 @@
-//! The document: fresh, served, and complete.
+//! Tests that the OpenAPI document is current, served and complete.
 
 use axum::body::Body;
 use axum::http::Method;
 use expect_test::expect_file;
 use testkit::app::TestApp;
 
-/// `UPDATE_EXPECT=1 cargo test -p it openapi`, or `cargo xtask openapi`, writes it anew.
+/// `UPDATE_EXPECT=1 cargo test -p it openapi`, or `cargo xtask openapi`, updates it.
 #[test]
 fn the_committed_document_is_the_one_that_the_code_describes() {
     let text = serde_json::to_string_pretty(&api::document()).unwrap() + "\n";

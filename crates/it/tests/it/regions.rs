@@ -1,4 +1,4 @@
-//! Models that may not be used from everywhere.
+//! Tests of models with region restrictions.
 
 use expect_test::expect;
 use serde_json::json;
@@ -9,7 +9,7 @@ use testkit::upstream::Script;
 use crate::chat::{PATH, ask};
 use crate::{speech, transcriptions};
 
-/// A service behind a proxy that names countries. `kimi-k3` is not for North Korea.
+/// A service behind a proxy that sends the country. `kimi-k3` is restricted in North Korea.
 async fn start(trusted: &str) -> TestApp {
     let server =
         format!("[server]\ntrusted_proxies = [{trusted}]\ncountry_header = \"CF-IPCountry\"\n");

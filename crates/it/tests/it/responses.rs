@@ -1,4 +1,4 @@
-//! `POST /responses`: items in, items out, whole and as numbered events.
+//! Tests of `POST /responses`: items in and out, whole and as numbered events.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn usage() -> Value {
     })
 }
 
-/// What the model answers with, as a whole.
+/// A non-streamed answer with this message.
 fn message(message: &Value, finish_reason: &str) -> Script {
     let mut answer = completion("", &usage());
     answer["choices"][0]["message"] = message.clone();
@@ -28,7 +28,7 @@ fn message(message: &Value, finish_reason: &str) -> Script {
     Script::json(200, &answer)
 }
 
-/// A stream of these deltas, which ends for this reason.
+/// A stream of these deltas with this finish reason.
 fn deltas(deltas: &[Value], finish_reason: &str) -> Script {
     let mut events: Vec<String> = deltas.iter().map(|it| delta(it, None).to_string()).collect();
     events.push(delta(&json!({}), Some(finish_reason)).to_string());
@@ -56,7 +56,7 @@ fn events(reply: &TestReply) -> Vec<Value> {
     events
 }
 
-/// The kinds of events, one on each line, with what they add.
+/// Compares the types of events and their content, one per line.
 #[track_caller]
 fn check_events(reply: &TestReply, expected: Expect) {
     let line = |event: &Value| {
@@ -336,7 +336,7 @@ async fn an_account_without_money_is_told_so() {
     assert!(app.upstream.seen().is_empty());
 }
 
-/// What the items of a response say.
+/// The text of a response's items.
 fn said(response: &Value) -> String {
     let text = |item: &Value| {
         let texts = [&item["summary"][0]["text"], &item["content"][0]["text"]];

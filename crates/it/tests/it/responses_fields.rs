@@ -1,4 +1,4 @@
-//! Every field of a response: where it goes, and what is said when it is wrong.
+//! Tests of every field of a response: its upstream form, and the error for a wrong value.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use testkit::app::TestApp;
 const PATH: &str = "/responses";
 const PICTURE: &str = "https://example.com/a.png";
 
-/// `kimi-k3` with every capability that a field asks for.
+/// `kimi-k3` with every capability that a field needs.
 async fn start() -> TestApp {
     let few = r#""vision", "multiple_images"]"#;
     let all = r#""vision", "multiple_images", "json_schema"]"#;
@@ -223,7 +223,7 @@ async fn what_is_wrong_is_told_at_its_field() {
         ("service_parameters", json!({"service_parameters": {"enable_e2ee": true}})),
     ] {
         let reply = app.admin().post(PATH, &ask(&more)).await;
-        // Whoever fails more than twenty times in thirty seconds is blocked.
+        // More than twenty failures in thirty seconds would block the client.
         app.clock.0.advance(Duration::from_secs(2));
         assert_eq!(reply.status, 400, "{more}: {}", reply.text());
         let issues = reply.json()["issues"].clone();

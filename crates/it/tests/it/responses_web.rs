@@ -1,4 +1,4 @@
-//! Responses that look at the web, and responses of a character.
+//! Tests of responses with web search and with a character.
 
 use serde_json::{Value, json};
 use testkit::app::TestApp;
@@ -7,7 +7,7 @@ use testkit::upstream::{Script, completion};
 use crate::characters;
 
 const PATH: &str = "/responses";
-/// Of a search.
+/// The price of a search, in nano-dollars.
 const PRICE: i64 = 10_000_000;
 
 fn usage() -> Value {
@@ -18,7 +18,7 @@ fn results() -> Value {
     json!([{"url": "https://a.example/", "title": "Ferries", "content": "They leave at seven."}])
 }
 
-/// The first message that the model got.
+/// The first message that the model received.
 fn told(app: &TestApp) -> String {
     let seen = app.upstream.seen();
     seen.last().unwrap()["messages"][0]["content"].as_str().unwrap().to_owned()
@@ -61,7 +61,7 @@ async fn a_search_is_an_item_its_sources_are_annotations_and_it_is_charged() {
     );
     assert_eq!(answer["tools"], json!([{"type": "web_search"}]));
     assert_eq!(app.spent().await.nanos(), 2 * tokens + PRICE);
-    // What was answered can be sent back as it is.
+    // The output items can be sent back unchanged.
     app.upstream.play(Script::json(200, &completion("Yes.", &usage())));
     let mut input = vec![json!({"role": "user", "content": "Hi"})];
     input.extend(answer["output"].as_array().unwrap().clone());

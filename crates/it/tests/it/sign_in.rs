@@ -1,4 +1,4 @@
-//! Signing in with a wallet: what counts as a sign-in, and what it opens.
+//! Tests of wallet sign-in: valid and invalid sign-ins, and their rights.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) async fn ask(client: &Client) -> TestReply {
     client.post("/chat/completions", &chat()).await
 }
 
-/// Signs in to a chat, with something said otherwise.
+/// Signs in to a chat with a changed sign-in.
 async fn say(app: &TestApp, wallet: &TestWallet, change: impl Fn(&mut Says)) -> TestReply {
     let mut says = wallet.says(app.app.clock.now());
     change(&mut says);
@@ -137,7 +137,7 @@ async fn a_contract_wallet_is_believed_if_its_contract_says_so() {
         let says = contract.says(app.app.clock.now());
         let by_signer = STANDARD.decode(signer.signed(&says)).unwrap();
         let text = String::from_utf8(by_signer).unwrap();
-        // The text names the contract, and the signer's key signs whatever it is.
+        // The text names the contract; the signer's key signs any text.
         STANDARD.encode(text.replace(&signer.address(), &contract.address()))
     };
     let caller = app.anonymous();

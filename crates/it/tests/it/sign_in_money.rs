@@ -1,5 +1,5 @@
-//! What signed-in wallets are told of their money, how they may name their chain, and how often they
-//! may sign in.
+//! Tests of the balances of signed-in wallets, the names of their chain, and the rate limit of
+//! sign-ins.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -74,7 +74,7 @@ async fn solana_wallets_name_their_chain_as_they_like() {
         let reply = ask(&app.anonymous().with("sign-in-with-x", &header)).await;
         assert_eq!(reply.status, 200, "{name}: {}", reply.text());
     }
-    // In the fields form the name beside the signature is the one that was signed.
+    // In the fields form, the name beside the signature is the signed one.
     let says = Says { chain_id: "mainnet".to_owned(), ..wallet.says(app.app.clock.now()) };
     let header = wallet.signed_fields(&says);
     let reply = ask(&app.anonymous().with("sign-in-with-x", &header)).await;
@@ -90,7 +90,7 @@ async fn sign_ins_are_counted_by_address_before_anything_is_written() {
     let wallet = TestWallet::evm(1);
     let path = format!("/x402/balance/{}", wallet.address());
     assert_eq!(app.signed_in(&wallet).get(&path).await.status, 200);
-    // What is left of the minute.
+    // Uses up the rest of the minute's limit.
     let subject = Subject::new(IpAddr::V4(Ipv4Addr::LOCALHOST), "unpaid-sign-in");
     let allowed = Allowed { requests: 60, tokens: None };
     let now = app.app.clock.now();
@@ -112,7 +112,7 @@ async fn a_wallet_that_pays_signs_in_as_often_as_it_calls() {
     let wallet = TestWallet::evm(1);
     app.fund(&wallet, "5").await;
     for call in 0..100 {
-        // Its own limit of reading the balance is another.
+        // Reading the balance has its own limit.
         let reply = ask(&app.signed_in(&wallet)).await;
         assert_ne!(reply.status, 402, "{call}: {}", reply.text());
         let is_sign_in = reply.status == 429 && reply.text().contains("60 requests a minute");

@@ -1,5 +1,5 @@
-//! Clients that send or read slowly, at every route of both listeners. The paths come from the
-//! routers themselves, so that no route is forgotten.
+//! Tests with clients that send or read slowly, at every route of both listeners. The paths come
+//! from the routers themselves, so that no route is forgotten.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -28,8 +28,8 @@ use tower::ServiceExt;
 
 use crate::console::{begin, cookie};
 
-/// The longest that the service may hold a body that does not come: 20 s to read it, a second before
-/// the refusal and 30 s beside it.
+/// Maximum time for a body that does not arrive: 20 s to read it, 1 s before the refusal and 30 s
+/// of draining beside it.
 const BODY_TIME_MAX: Duration = Duration::from_secs(55);
 const METHODS: [Method; 4] = [Method::GET, Method::POST, Method::PATCH, Method::DELETE];
 const CONTENT_TYPES: [&str; 2] = ["application/json", "multipart/form-data; boundary=x"];
@@ -44,7 +44,7 @@ fn admin_router(app: &TestApp) -> Router {
     api::admin::router(app.app.clone(), Arc::new(|| "metric 1\n".repeat(1_000)), Arc::new(|| None))
 }
 
-/// When the service began to read a body, and when it let the body go.
+/// The times at which the service began to read a body and dropped it.
 #[derive(Debug, Default)]
 struct BodyTimes {
     begun: OnceLock<Instant>,
@@ -59,7 +59,7 @@ impl Drop for WatchedBody {
     }
 }
 
-/// A body of which a byte comes every five seconds, for ever.
+/// A body that sends a byte every five seconds, for ever.
 fn slow_body(times: &Arc<BodyTimes>) -> Body {
     let watched = WatchedBody(Arc::clone(times));
     Body::from_stream(stream::unfold(watched, |watched| async move {
@@ -91,7 +91,7 @@ async fn a_body_that_trickles_in_is_given_up_at_every_route() {
     let (mut sent, mut watched) = (Vec::new(), Vec::new());
     for (router, route) in public.chain(operators) {
         for method in METHODS {
-            // It would end the session of the requests that follow.
+            // This would end the session of the following requests.
             if method == Method::DELETE && route == "/console/session" {
                 continue;
             }
@@ -108,7 +108,7 @@ async fn a_body_that_trickles_in_is_given_up_at_every_route() {
                     .headers_mut()
                     .insert("content-type", HeaderValue::from_static(content_type));
                 request.headers_mut().insert("host", HeaderValue::from_static("testhost"));
-                // An address of its own: an address that fails often is not read at all.
+                // A different address for each: addresses with many failures are not read at all.
                 let address = IpAddr::V4(Ipv4Addr::from_bits(0x0900_0000 + watched.len() as u32));
                 request.extensions_mut().insert(Peer(SocketAddr::new(address, 1)));
                 watched.push((format!("{method} {route} {content_type}"), times));
@@ -118,7 +118,7 @@ async fn a_body_that_trickles_in_is_given_up_at_every_route() {
     }
     let requests = sent.len();
     join_all(sent).await;
-    // Some rests are read on beside the response.
+    // The rest of some bodies is drained beside the response.
     sleep(BODY_TIME_MAX).await;
     let mut read = 0;
     for (what, times) in watched {
@@ -141,7 +141,7 @@ async fn listen(router: Router) -> SocketAddr {
     address
 }
 
-/// Asks for every path over one connection, and accepts not a byte of any response.
+/// Requests every path over one connection, and reads no byte of any response.
 #[expect(clippy::disallowed_methods, reason = "the client's connection task ends with the test")]
 async fn accept_nothing(address: SocketAddr, routes: Vec<String>) -> usize {
     let stream = TcpStream::connect(address).await.unwrap();
@@ -178,7 +178,7 @@ async fn a_response_that_is_not_accepted_is_given_up_at_every_route() {
     let routes = api::route_paths();
     let (public, count) = (listen(api::router(app.app.clone())).await, routes.len());
     let reset = accept_nothing(public, routes).await;
-    // The rest have no body, such as redirects.
+    // The others have no body, such as redirects.
     assert!(count - 5 < reset, "{reset} of {count} streams were reset");
     let operators = listen(admin_router(&app)).await;
     assert_eq!(accept_nothing(operators, api::admin::route_paths()).await, 3);

@@ -1,4 +1,4 @@
-//! `POST /audio/speech`: texts are spoken, as a file or as they are made, and paid exactly once.
+//! Tests of `POST /audio/speech`: as a file or as a stream, charged exactly once.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use tokio::sync::Semaphore;
 
 pub(crate) const PATH: &str = "/audio/speech";
 const TEXT: &str = "Hello there.";
-/// Of `TEXT` with `tts-kokoro`: 12 characters at 3.50 dollars a million.
+/// The price of `TEXT` with `tts-kokoro`: 12 characters at 3.50 dollars per million.
 const COST: i64 = 42_000;
 
-/// Longer than what is kept back until the money is settled.
+/// Longer than the part that is held back until the charge is settled.
 const FIRST: &[u8] = &[b'1'; 300];
 const SECOND: &[u8] = &[b'2'; 300];
 
@@ -117,7 +117,7 @@ async fn a_model_speaks_in_its_own_default_format_and_in_voices_of_its_provider(
     );
 }
 
-/// Asks, and expects a refusal that costs nothing and reaches no upstream.
+/// Sends a request, and expects a refusal that costs nothing and reaches no upstream.
 async fn check_refused(extra: Value, expected: Expect) {
     let app = TestApp::start().await;
     app.admin().post(PATH, &ask(&extra)).await.expect(expected);

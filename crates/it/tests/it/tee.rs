@@ -1,4 +1,4 @@
-//! Models in enclaves: proofs, signatures, and conversations that we cannot read.
+//! Tests of models in enclaves: attestations, signatures, and end-to-end encrypted chats.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -12,14 +12,14 @@ pub(crate) const ATTESTATION: &str = "/tee/attestation?model=qwen3:4b&nonce=\
     abababababababababababababababababababababababababababababababab";
 const CHAT: &str = "/chat/completions";
 
-/// The service with one model in an enclave.
+/// A service with one model in an enclave.
 pub(crate) async fn app() -> TestApp {
     let plain = "capabilities = [\"tools\"]";
     let attested = "capabilities = [\"tools\", \"tee_attestation\", \"e2ee\"]";
     TestApp::configured(|fixture| fixture.replace(plain, attested)).await
 }
 
-/// What an enclave answers, with a quote that binds its key and our nonce.
+/// An enclave's attestation, with a quote that binds its key and our nonce.
 pub(crate) fn report() -> Script {
     let quote = format!("0400{}{ADDRESS}{}{NONCE}", "00".repeat(566), "00".repeat(12));
     Script::json(
@@ -41,7 +41,7 @@ fn key(digit: &str) -> String {
     format!("04{}", digit.repeat(128))
 }
 
-/// A text of two bytes as an enclave would get it.
+/// A text of two bytes as an enclave would receive it.
 fn sealed() -> String {
     "ab".repeat(95)
 }
@@ -63,7 +63,7 @@ async fn a_proof_is_fetched_from_the_enclave_and_its_bindings_are_checked() {
     let app = app().await;
     app.upstream.play(report());
     let proof = app.anonymous().get(ATTESTATION).await.ok();
-    // The stub's quote is signed by nobody.
+    // The stub's quote is not signed.
     assert_eq!(proof["verified"], false);
     let checked = &proof["server_verification"];
     assert_eq!(checked["tdx"]["valid"], false);
@@ -126,7 +126,7 @@ async fn ciphertext_passes_both_ways_untouched_with_the_keys_it_is_for() {
     assert_eq!(reply.status, 200);
     let events = reply.rest().await.join("\n");
     assert_eq!(events.matches(&sealed()).count(), 2, "{events}");
-    // Our own system prompt would be taken for ciphertext.
+    // The operator's system prompt would be read as ciphertext, so it is not added.
     let messages = app.upstream.seen()[0]["messages"].clone();
     assert_eq!(messages, json!([{"role": "user", "content": sealed()}]));
     let head = app.upstream.heads().remove(0);
@@ -143,7 +143,7 @@ async fn ciphertext_passes_both_ways_untouched_with_the_keys_it_is_for() {
 #[tokio::test]
 async fn ciphertext_without_a_usage_is_billed_by_its_length() {
     let app = app().await;
-    // Each says two bytes: a token each.
+    // Two texts of two bytes: one token each.
     app.upstream.play(Script::words(&[&sealed(), &sealed()], None));
     let mut asked = ask(&sealed());
     asked["stream_options"] = json!({"include_usage": true});

@@ -1,4 +1,4 @@
-//! `POST /audio/transcriptions`: recordings are written down, and paid by the second.
+//! Tests of `POST /audio/transcriptions`, charged per second.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use testkit::upstream::Script;
 use tokio::sync::Semaphore;
 
 pub(crate) const PATH: &str = "/audio/transcriptions";
-/// A second and a half.
+/// A recording of 1.5 seconds.
 pub(crate) const TONE: &[u8] = include_bytes!("../../../sound/samples/tone.wav");
 /// Two started seconds with `parakeet`, at a hundredth of a cent each.
 const COST: i64 = 200_000;
@@ -20,7 +20,7 @@ pub(crate) fn hello() -> Script {
     Script::json(200, &json!({"text": "Hello there."}))
 }
 
-/// A transcript with everything that an upstream may tell.
+/// A transcript with every field that an upstream may send.
 fn verbose() -> Script {
     let segment = json!({"id": 0, "seek": 0, "start": 0.0, "end": 1.2, "text": " Hello there.",
         "tokens": [1, 2], "temperature": 0.0, "avg_logprob": -0.3, "compression_ratio": 0.6,
@@ -238,7 +238,7 @@ async fn bad_fields_are_refused() {
     assert_eq!(json.send(Method::POST, PATH, body).await.status, 415);
 }
 
-/// What a transcript costs that says this of itself.
+/// Checks the cost of a transcript with this response.
 async fn check_cost(answer: Value, expected: i64) {
     let app = TestApp::start().await;
     app.upstream.play(Script::json(200, &answer));

@@ -1,4 +1,4 @@
-//! What holds for every response: ids, headers, compression, CORS.
+//! Tests of properties of every response: ids, headers, compression, CORS.
 
 use axum::Router;
 use axum::body::Body;

@@ -1,4 +1,4 @@
-//! The picture that a video starts from: opened and written anew for engines that fetch nothing.
+//! Tests of a video's start image: decoded and re-encoded for engines that fetch nothing.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use testkit::client::TestReply;
 use crate::images::{base64, png, told};
 use crate::video_queue::clip;
 
-/// A model whose engine fetches nothing, and takes a picture if there is one.
+/// A model whose engine fetches nothing, and takes an optional image.
 async fn app() -> TestApp {
     let app = TestApp::configured(|toml| {
         let kind = "starts_from = \"text-to-video\"\n";
@@ -34,7 +34,7 @@ fn data_url(file: &[u8]) -> String {
     format!("data:image/png;base64,{}", base64(file))
 }
 
-/// Format, width and height of the picture that the engine was sent.
+/// Format, width and height of the image that the engine received.
 async fn sent(app: &TestApp) -> (Format, u32, u32) {
     app.run_jobs().await;
     let image = match app.maker.last_request() {

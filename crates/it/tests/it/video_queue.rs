@@ -1,4 +1,4 @@
-//! Queued videos: quotes, the queue, links, and what a policy refuses.
+//! Tests of queued videos: quotes, the queue, links, and policy refusals.
 
 use axum::body::Body;
 use axum::http::Method;
@@ -20,7 +20,7 @@ pub(crate) async fn queue(client: &Client) -> (String, Option<String>) {
     (queued["queue_id"].as_str().unwrap().to_owned(), link)
 }
 
-/// Below the base path, as the test's client wants it.
+/// The path below the base path, for the test client.
 fn path_of(link: &str) -> String {
     link.strip_prefix("http://testhost/api/v1").unwrap().to_owned()
 }
@@ -30,7 +30,7 @@ async fn retrieve(client: &Client, id: &str) -> TestReply {
 }
 
 async fn open() -> TestApp {
-    // Videos of models that are not private are fetched by retrieving them.
+    // Videos of models that are not private are fetched with `/video/retrieve`.
     TestApp::configured(|toml| {
         toml.replace("id = \"wan-2-7\"\n", "id = \"wan-2-7\"\nprivacy = \"anonymized\"\n")
     })
@@ -53,7 +53,7 @@ async fn anyone_is_told_what_a_video_costs() {
     assert_eq!(price(json!({"model": "wan-2-7", "duration": "5s", "audio": false})).await, 0.55);
     let large = json!({"model": "wan-2-7", "duration": "10s", "resolution": "1080p"});
     assert_eq!(price(large).await, 2.05);
-    // What has no part in the price is passed over.
+    // Fields without an effect on the price are ignored.
     let more = json!({"model": "wan-2-7", "duration": "5s", "upscale_factor": 2, "x": 1});
     assert_eq!(price(more).await, 0.8);
     for bad in [

@@ -1,4 +1,4 @@
-//! `POST /video/transcriptions`: the sound of a video, paid by the second.
+//! Tests of `POST /video/transcriptions`: the sound of a video, charged per second.
 
 use expect_test::expect;
 use serde_json::json;

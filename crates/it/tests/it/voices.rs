@@ -1,4 +1,4 @@
-//! `POST /audio/voices`: a voice is learned, and speaks for whoever had it learned.
+//! Tests of `POST /audio/voices`: a cloned voice works only for its owner.
 
 use serde_json::{Value, json};
 use testkit::app::TestApp;
@@ -11,12 +11,12 @@ use crate::transcriptions::TONE;
 pub(crate) const PATH: &str = "/audio/voices";
 const DAY_S: u64 = 86_400;
 
-/// What an upstream answers that has learned a voice.
+/// An upstream's response with a cloned voice.
 pub(crate) fn learned() -> Script {
     Script::json(200, &json!({"object": "audio.voice", "id": "voice_abc", "name": "x"}))
 }
 
-/// A model that clones voices from a second of any sound.
+/// A model that clones voices from one second of any sound.
 pub(crate) async fn app() -> TestApp {
     let cloner = r#"
         [[model]]

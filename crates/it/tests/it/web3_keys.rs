@@ -1,4 +1,4 @@
-//! API keys that a wallet makes for itself.
+//! Tests of API keys that a wallet creates for itself.
 
 use expect_test::expect;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Workflows of ComfyUI whose slots a request fills, leaves to their defaults, or leaves empty.
+//! Tests of ComfyUI workflows whose slots a request fills, leaves to their defaults, or leaves
+//! empty.
 
 use money::Nano;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Topping up a wallet, and reading its balance and history.
+//! Tests of topping up a wallet, and of its balance and history.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -181,7 +181,7 @@ async fn a_payment_that_names_another_chain_or_token_is_told_so_and_not_claimed(
     }
 }
 
-/// No row of any state is there for a payment, nor for any other.
+/// Checks that there is no row in any state for a payment.
 async fn expect_no_claim(app: &TestApp, honest: &str) {
     let (terms, now) = (testkit::chain::terms(), app.app.clock.now());
     let payment = Payment::decode(honest.as_bytes()).unwrap();

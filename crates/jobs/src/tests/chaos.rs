@@ -1,5 +1,5 @@
-//! A process that dies at any of its writes, just before or just after, leaves nothing that the
-//! next one cannot bring to its one right end.
+//! Tests that after a crash just before or just after any write, the next process brings every job
+//! to its one correct end.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use store::{Commit, Store};
 use super::fixture::{Script, World, open_store, sound, world_on};
 use crate::Settings;
 
-/// Dies at a write: then nothing is written any more, and nobody gets an answer.
+/// Simulates a crash at a write: from then on nothing is written and no call returns.
 struct Dying {
     is_armed: AtomicBool,
     at: usize,
@@ -51,10 +51,10 @@ fn list<T>(answers: impl IntoIterator<Item = T>) -> Mutex<Vec<T>> {
     Mutex::new(answers.into_iter().collect())
 }
 
-/// A way in which a job can go, with its name.
+/// A scenario of a job, with its name.
 type Story = (&'static str, fn() -> Script);
 
-/// Every way in which a job can go.
+/// All scenarios of a job.
 fn scripts() -> Vec<Story> {
     vec![
         ("it succeeds", Script::default),
@@ -104,7 +104,7 @@ async fn a_process_may_die_at_any_write() {
     }
 }
 
-/// Whether the process died before it was done.
+/// Returns true if the process crashed before the job was done.
 async fn die_and_go_on(story: &str, script: Script, at: usize, after: bool) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let plain = open_store(&folder);
@@ -123,7 +123,7 @@ async fn die_and_go_on(story: &str, script: Script, at: usize, after: bool) -> b
         while !dying.is_dead.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        // What was written at the last moment reaches the disk.
+        // Flushes the last write to disk.
         plain.commit(Group::default()).await.unwrap();
     };
     let life = async {
@@ -146,8 +146,8 @@ async fn expect_one_end(world: &World, story: &str) {
     assert!(jobs.len() <= 1, "{story}: {jobs:?}");
     let Some(job) = jobs.first() else { return };
     let taken = world.engine.taken.lock().unwrap().values().sum::<usize>();
-    // Work that a provider has is asked about and never handed in again, unless the engine does
-    // the same work once.
+    // A job that a provider has is polled and never submitted again, unless the engine deduplicates
+    // submissions.
     if job.state == JobState::Completed && !world.engine.knows_names {
         assert_eq!(taken, 1, "{story}: {job:?}");
     }

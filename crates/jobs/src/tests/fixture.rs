@@ -1,5 +1,4 @@
-//! A queue on a database of its own, an engine that does as it is told, and a clock that a test
-//! moves.
+//! A queue with its own database, a scripted engine, and a clock that a test advances.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -29,10 +28,10 @@ use uuid::Uuid;
 
 use crate::{EngineOf, Jobs, LinkSecret, NewJob, NotQueued, Parts, Settings};
 
-/// What each job costs, in nano-dollars.
+/// The price of each job, in nano-dollars.
 pub(crate) const PRICE: i64 = 600;
 pub(crate) const STARTING: i64 = 10_000_000;
-/// The clock is moved on at most so often before a job must have ended.
+/// Maximum advances of the clock before a job must have ended.
 const ROUNDS_MAX: usize = 400;
 
 pub(crate) struct World {
@@ -61,7 +60,7 @@ impl Entropy for Counting {
     }
 }
 
-/// What an engine answers, in turn; the last answer is repeated.
+/// The engine's responses, in order; the last one is repeated.
 #[derive(Default)]
 pub(crate) struct Script {
     pub(crate) submits: Mutex<Vec<Result<(), EngineError>>>,
@@ -69,9 +68,9 @@ pub(crate) struct Script {
     pub(crate) fetches: Mutex<Vec<Result<Vec<u8>, EngineError>>>,
     pub(crate) knows_names: bool,
     pub(crate) cancels: bool,
-    /// Whether handing in panics, once.
+    /// If set, the next submission panics.
     pub(crate) panics: AtomicBool,
-    /// How often each piece of work was handed in and taken.
+    /// Accepted submissions per job.
     pub(crate) taken: Mutex<HashMap<String, usize>>,
     pub(crate) order: Mutex<Vec<String>>,
     pub(crate) looked: AtomicUsize,
@@ -148,7 +147,7 @@ pub(crate) async fn world(script: Script) -> World {
     .await
 }
 
-/// Three owners with money each.
+/// Creates three owners with a balance each.
 pub(crate) async fn world_on(
     store: Arc<dyn Store>,
     folder: TempDir,
@@ -206,7 +205,7 @@ async fn assemble(
 }
 
 impl World {
-    /// The same after its process ended and started again, on this store.
+    /// The world after a restart of the process, on this store.
     pub(crate) async fn restart(self, store: Arc<dyn Store>) -> World {
         let World { folder, engine, clock, entropy, settings, .. } = self;
         assemble(store, folder, engine, (clock, entropy), settings).await
@@ -216,7 +215,7 @@ impl World {
         self.jobs.add(new_job(of_owner), |_| Vec::new()).await
     }
 
-    /// Takes up what is due, and waits until all of it has stopped.
+    /// Claims all due jobs, and waits until all of them have stopped.
     pub(crate) async fn round(&self) {
         self.jobs.take_up(&self.tasks, &self.stop).await.unwrap();
         self.tasks.close();
@@ -229,7 +228,7 @@ impl World {
         async move { jobs.take_up(&tasks, &stop).await.unwrap() }
     }
 
-    /// Goes on until no job is open, moving the clock where all of them wait.
+    /// Runs until no job is open, and advances the clock when all jobs wait.
     pub(crate) async fn to_the_end(&self) {
         for _ in 0..ROUNDS_MAX {
             self.round().await;
@@ -241,8 +240,8 @@ impl World {
         panic!("jobs have not ended: {:?}", self.open().await);
     }
 
-    /// Works as the queue itself does, until nothing is left that could be taken up. The most jobs
-    /// that were under way at once.
+    /// Works like the queue itself until no job can be claimed. Returns the maximum of running
+    /// jobs.
     pub(crate) async fn drain(&self) -> usize {
         let mut most = 0;
         loop {
@@ -278,7 +277,7 @@ impl World {
         self.store.job(id).await.unwrap().unwrap()
     }
 
-    /// Each job ended once, each hold was resolved once, and media and rows belong together.
+    /// Asserts that each job ended once, each hold was resolved once, and media match their rows.
     pub(crate) async fn expect_sound(&self) {
         assert_eq!(self.ledger.status().open_holds, 0, "every hold must end");
         let report = ledger::verify(self.store.as_ref()).await.unwrap();
@@ -304,7 +303,7 @@ impl World {
             assert_eq!(bytes.concat(), sound());
             assert!(objects.remove(&id.0), "an object for each row, and one row for it");
         }
-        // What nobody has a row for is swept by its age, which real files do not have yet.
+        // Orphans are swept by age, which real files do not have yet.
         for orphan in objects {
             let id = store::media::MediaId(orphan);
             assert_eq!(self.store.known_media(vec![id]).await.unwrap(), []);

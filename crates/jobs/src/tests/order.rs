@@ -1,5 +1,5 @@
-//! Many jobs at once: owners take turns, each owner's jobs go in the order in which they were queued,
-//! and what is in memory does not grow with the queue.
+//! Tests with many jobs: owners take turns, each owner's jobs run in order, and memory does not
+//! grow with the queue.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,10 +12,10 @@ use crate::Settings;
 
 const WORKERS: usize = 4;
 const OWNERS: usize = 3;
-/// What the process may grow by while the queue is worked off: the test's own lists, and caches.
+/// Maximum growth of the process while the queue runs: the test's own lists, and caches.
 const GROWTH_BYTES_MAX: u64 = 64 << 20;
 
-/// `JOBS=100` for a quick look.
+/// `JOBS=100` for a quick run.
 #[expect(clippy::disallowed_methods, reason = "whoever starts the test says how many")]
 fn jobs() -> usize {
     std::env::var("JOBS").ok().and_then(|it| it.parse().ok()).unwrap_or(10_000)
@@ -46,7 +46,7 @@ async fn ten_thousand_jobs_are_done_once_in_order_and_in_turns_by_four_workers()
     assert!(taken.values().all(|times| *times == 1), "each was handed in once");
     let order = world.engine.order.lock().unwrap().clone();
     for (number, queued) in &queued {
-        // Two of an owner's jobs may be under way, and those may overtake each other.
+        // Two of an owner's jobs may run at the same time and overtake each other.
         let done: Vec<&String> = order.iter().filter(|id| owners[*id] == *number).collect();
         for (place, id) in done.iter().enumerate() {
             let expected = queued[id.as_str()];
@@ -57,8 +57,8 @@ async fn ten_thousand_jobs_are_done_once_in_order_and_in_turns_by_four_workers()
     world.expect_sound().await;
 }
 
-/// By job, whose it is; by owner, its jobs and the order in which they were queued. The first owner
-/// queues everything before the others come.
+/// Queues the jobs. Returns the owner of each job, and the jobs of each owner in order. The first
+/// owner queues all its jobs before the others.
 async fn add_jobs(
     world: &World,
     per_owner: usize,
@@ -76,10 +76,10 @@ async fn add_jobs(
     (owners, queued)
 }
 
-/// Of any hundred jobs in a row each owner has its third, though one came long before the others.
+/// Asserts that of any 99 consecutive jobs each owner has a third, although one queued first.
 fn expect_fair(order: &[String], owners: &HashMap<String, u8>, per_owner: usize) {
     const ROW: usize = 99;
-    // Towards the end some owners have nothing left.
+    // Near the end some owners have no jobs left.
     let while_all_have = &order[..(per_owner * OWNERS).saturating_sub(ROW)];
     for row in while_all_have.chunks_exact(ROW) {
         for number in 1..=OWNERS as u8 {
@@ -89,7 +89,7 @@ fn expect_fair(order: &[String], owners: &HashMap<String, u8>, per_owner: usize)
     }
 }
 
-/// What the process has in memory.
+/// Resident memory of the process.
 fn memory_bytes() -> u64 {
     const PAGE_BYTES: u64 = 4096;
     let told = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -120,7 +120,7 @@ async fn nobody_is_hidden_behind_owners_that_may_not_have_more_under_way() {
     let firsts = [queued[0], queued[2], queued[4]];
     assert_eq!(under_way.len(), firsts.len(), "one of each owner: {under_way:?} of {queued:?}");
     assert!(firsts.iter().all(|id| under_way.contains(id)), "{under_way:?} of {queued:?}");
-    // From now on whatever is looked at is done.
+    // From now on every polled job is done.
     world.engine.looks.lock().unwrap().clear();
     world.to_the_end().await;
     world.expect_sound().await;

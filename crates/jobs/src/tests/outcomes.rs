@@ -1,4 +1,4 @@
-//! How jobs end, and what it costs.
+//! Tests of the ends of jobs, and of their cost.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -171,7 +171,7 @@ async fn a_silent_provider_keeps_the_money_held_for_a_day_and_no_longer() {
     let looks = answers([Err(unreachable())]);
     let world = world(Script { looks, ..Script::default() }).await;
     let id = world.add(1).await.unwrap();
-    // Ten minutes of silence pass while the worker asks.
+    // Ten minutes without a response pass while the worker polls.
     let working = tokio::spawn(world.begin());
     let clock = world.clock.clone();
     let engine = world.engine.clone();

@@ -1,4 +1,4 @@
-//! What is decided about a job, without a store.
+//! Tests of the decisions about a job, without a store.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn a_job_is_handed_in_once() {
 fn what_is_not_wanted_is_not_handed_in() {
     let unwanted = QueuedJob { wants_cancel: true, ..job() };
     assert_eq!(reason(first(&unwanted, false, NOW)), Some(FailureReason::Cancelled));
-    // A provider has it: it must be asked to stop.
+    // A provider has it: the provider must be asked to stop.
     let running = QueuedJob { wants_cancel: true, ..submitted() };
     assert_eq!(first(&running, false, NOW), First::Look);
 }
@@ -81,7 +81,7 @@ fn nothing_is_waited_for_longer_than_a_day() {
     assert_eq!(reason(first(&job(), false, late)), Some(FailureReason::Overdue));
     let still = seen(Ok(Progress::Running(Advance::default())), &submitted(), late, late);
     assert!(matches!(still, Seen::End(failure) if failure.reason == FailureReason::Overdue));
-    // What is done is fetched even then.
+    // A finished result is fetched even then.
     assert_eq!(seen(Ok(Progress::Done), &submitted(), late, late), Seen::Fetch);
 }
 

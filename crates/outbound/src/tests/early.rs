@@ -1,4 +1,4 @@
-//! Answers to requests of which not all is written yet.
+//! Tests of responses that arrive before the request is completely written.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
@@ -9,7 +9,7 @@ use super::*;
 const LONG_BYTES: usize = 8 * 1024 * 1024;
 const REFUSED: &str = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\n\r\nno";
 
-/// More than a socket takes before somebody reads.
+/// Content larger than the socket buffers.
 fn long() -> Content {
     let media_type = HeaderValue::from_static("text/plain");
     let middle: Vec<u8> = (0..LONG_BYTES).map(|number| (number / 7) as u8).collect();
@@ -22,7 +22,7 @@ fn read_long(stream: &mut TcpStream) -> Vec<u8> {
     body
 }
 
-/// Reads a head to its last byte and no further.
+/// Reads a request head, to its last byte and no further.
 fn hear_head(stream: &mut TcpStream) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -89,7 +89,7 @@ async fn a_refusal_is_the_answer_even_if_the_server_hangs_up_on_the_rest() {
         let mut stream = held.accept();
         hear_head(&mut stream);
         stream.write_all(REFUSED.as_bytes()).unwrap();
-        // What is not read makes this a reset.
+        // Closing with unread bytes sends a reset.
         drop(stream);
     };
     let asking = async {

@@ -1,11 +1,11 @@
-//! A server in the hands of a test.
+//! A server that a test controls step by step.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// A server whose connections a test holds in its hands.
+/// A server whose connections a test controls.
 pub(super) struct Held {
     pub(super) address: SocketAddr,
     pub(super) listener: TcpListener,
@@ -21,14 +21,14 @@ impl Held {
         accept(&self.listener)
     }
 
-    /// Whether nobody else has connected.
+    /// True if no other connection was opened.
     pub(super) fn is_left_alone(&self) -> bool {
         self.listener.set_nonblocking(true).unwrap();
         self.listener.accept().is_err()
     }
 }
 
-/// A connection; nobody waits for it longer than any test takes.
+/// Accepts a connection, with a read timeout longer than any test.
 pub(super) fn accept(listener: &TcpListener) -> TcpStream {
     let stream = listener.accept().unwrap().0;
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -41,13 +41,13 @@ pub(super) fn hear(stream: &mut TcpStream) -> String {
     lines.by_ref().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Runs the server's part beside the client's, which blocks.
+/// Runs the blocking server part in a thread beside the client's part.
 pub(super) async fn beside<T: Send + 'static>(
     server: impl FnOnce() -> T + Send + 'static,
     client: impl Future<Output = ()>,
 ) -> T {
     let (done, served) = tokio::sync::oneshot::channel();
-    // Nobody waits for this thread if the client's part fails.
+    // The thread is not joined if the client's part fails.
     thread::spawn(move || drop(done.send(server())));
     client.await;
     served.await.unwrap()

@@ -1,4 +1,4 @@
-//! Connections are kept for the next request, by the lane that opened them.
+//! Tests that connections are pooled by the lane that opened them.
 
 mod closed;
 
@@ -12,7 +12,7 @@ use lanes::{Lanes, Seat};
 
 use super::*;
 
-/// A server that answers every request of every connection, and counts these.
+/// A server that answers every request and counts the connections.
 fn counting_server() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

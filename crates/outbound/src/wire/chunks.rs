@@ -1,25 +1,25 @@
-//! A body in chunks (RFC 9112, 7.1), read off whatever bytes have come.
+//! Incremental decoder of chunked bodies (RFC 9112, 7.1).
 
 use bytes::Bytes;
 
 use super::framing::pass_over;
 use super::malformed::Malformed;
 
-/// All extensions of a body together, with blanks and needless zeros. Nobody reads them.
+/// Maximum of all chunk extensions of a body, with whitespace and leading zeros. They are ignored.
 pub(crate) const EXTENSION_BYTES_MAX: usize = 16 * 1024;
-/// All trailers together. Nobody reads them.
+/// Maximum of all trailers. They are ignored.
 pub(crate) const TRAILER_BYTES_MAX: usize = 16 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chunks {
     at: At,
-    /// Of the chunk that is being read.
+    /// Remaining bytes of the current chunk.
     left: u64,
     extension_bytes: usize,
     trailer_bytes: usize,
 }
 
-/// What comes next.
+/// The decoder's state: the expected next element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     FirstDigit,
@@ -44,8 +44,9 @@ impl Chunks {
         Chunks { at: At::FirstDigit, left: 0, extension_bytes: 0, trailer_bytes: 0 }
     }
 
-    /// Reads on to the next byte of the body, and tells how many follow without a break. A fault
-    /// is told again by every later call, because the byte that is wrong is not taken.
+    /// Decodes up to the next byte of the body, and returns the number of contiguous bytes that
+    /// follow. An error is returned again by every later call, because the wrong byte is not
+    /// consumed.
     pub(crate) fn seek(&mut self, unread: &mut Bytes) -> Result<u64, Malformed> {
         let mut taken = 0;
         let mut error = None;
@@ -68,7 +69,7 @@ impl Chunks {
         }
     }
 
-    /// Takes this many bytes of the body.
+    /// Consumes this many bytes of the body.
     pub(crate) fn pass(&mut self, count: u64) {
         self.left -= count;
         if self.left == 0 {
@@ -80,7 +81,7 @@ impl Chunks {
         self.at == At::Nothing
     }
 
-    /// The least number of bytes of the body that are to come.
+    /// A lower bound of the remaining bytes of the body.
     pub(crate) fn left_min(&self) -> u64 {
         self.left
     }
@@ -91,7 +92,7 @@ impl Chunks {
             (At::Digit | At::Blank, b' ' | b'\t') => self.extension(At::Blank),
             (At::Digit | At::Blank, b';') => self.extension(At::Extension),
             (At::Digit | At::Blank | At::Extension, b'\r') => Ok(At::SizeLf),
-            // A bare line feed may end a line for others than us.
+            // Other parsers may take a bare line feed as the end of the line.
             (At::Extension, b'\n') => Err(Malformed("a line feed in a chunk extension")),
             (At::Extension, _) => self.extension(At::Extension),
             (At::SizeLf, b'\n') if self.left == 0 => Ok(At::LastLine),

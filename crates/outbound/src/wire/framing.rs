@@ -1,4 +1,4 @@
-//! Where the body of an answer ends (RFC 9112, 6.3), read off whatever bytes have come.
+//! Finds the end of a response's body (RFC 9112, 6.3), incrementally.
 
 use bytes::{Buf as _, Bytes};
 
@@ -11,15 +11,15 @@ pub(crate) enum Framing {
         left: u64,
     },
     Chunked(Chunks),
-    /// It ends with the connection.
+    /// The body ends with the connection.
     ToClose,
 }
 
 impl Framing {
     pub(crate) const NOTHING: Framing = Framing::Counted { left: 0 };
 
-    /// The next piece of the body that has come. Without one, all that has come is taken, or the
-    /// body is over.
+    /// The next available piece of the body. `None` if all available bytes are consumed or the body
+    /// is over.
     pub(crate) fn take(&mut self, unread: &mut Bytes) -> Result<Option<Bytes>, Malformed> {
         let ready = match self {
             Framing::Counted { left } => *left,
@@ -35,7 +35,8 @@ impl Framing {
             Framing::Counted { left } => *left -= count as u64,
             Framing::Chunked(chunks) => {
                 chunks.pass(count as u64);
-                // The end may be there already. An error is reported once all before it was read.
+                // The end may already be available. An error is reported after all bytes before it
+                // were read.
                 let _ = chunks.seek(unread);
             }
             Framing::ToClose => {}
@@ -51,7 +52,7 @@ impl Framing {
         }
     }
 
-    /// The least number of bytes of the body that are to come.
+    /// A lower bound of the remaining bytes of the body.
     pub(crate) fn left_min(&self) -> u64 {
         match self {
             Framing::Counted { left } => *left,
@@ -61,7 +62,7 @@ impl Framing {
     }
 }
 
-/// Takes bytes that nobody wants. Once all are taken their memory goes, too.
+/// Discards bytes. Frees the buffer once all of it is consumed.
 pub(super) fn pass_over(unread: &mut Bytes, count: usize) {
     if count == unread.len() {
         *unread = Bytes::new();

@@ -1,4 +1,4 @@
-//! The head of an answer: what it says, where its body ends, and whether another may follow it.
+//! Parses the head of a response: its status and headers, the body's framing, and connection reuse.
 
 use std::mem::MaybeUninit;
 
@@ -11,7 +11,7 @@ use super::chunks::Chunks;
 use super::framing::{Framing, pass_over};
 use super::malformed::Malformed;
 
-/// More than any server sends, and little to keep.
+/// More than any server sends, and small enough to keep in memory.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const HEADERS_MAX: usize = 100;
 
@@ -26,17 +26,17 @@ pub(crate) struct Head {
 
 pub(crate) enum Parsed {
     Begun,
-    /// Something before the answer, such as 100 or 103, which nobody asked for.
+    /// An informational response, such as 100 or 103, which is ignored.
     Interim,
     Whole {
         head: Head,
         framing: Framing,
-        /// The connection ends with this answer.
+        /// The connection ends with this response.
         is_last: bool,
     },
 }
 
-/// Takes a head, if it has come whole.
+/// Parses a head, if it has arrived completely.
 pub(crate) fn parse(unread: &mut Bytes) -> Result<Parsed, Malformed> {
     let mut room = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let mut response = Response::new(&mut []);
@@ -81,7 +81,7 @@ fn malformed(error: httparse::Error) -> Malformed {
     }
 }
 
-/// What the headers say about the body and the connection.
+/// The headers about the body and the connection.
 #[derive(Default)]
 struct SeenHeaders {
     /// HTTP/1.0.
@@ -89,7 +89,7 @@ struct SeenHeaders {
     is_close: bool,
     is_keep_alive: bool,
     is_encoded: bool,
-    /// The last encoding is.
+    /// Set if the last encoding is `chunked`.
     is_chunked: bool,
     length: Option<u64>,
     is_length_bad: bool,
@@ -137,19 +137,19 @@ impl SeenHeaders {
     }
 
     fn is_last(&self) -> bool {
-        // With both, somebody on the way may think that the answer ends elsewhere.
+        // With both, an intermediary may find another end of the response (smuggling).
         let is_ambiguous = self.is_encoded && (self.length.is_some() || self.is_length_bad);
         let is_kept = if self.is_old { self.is_keep_alive } else { true };
         self.is_close || !is_kept || is_ambiguous
     }
 }
 
-/// The words between commas; none if it is not text.
+/// The words between commas; none if the value is not text.
 fn words(value: &HeaderValue) -> impl DoubleEndedIterator<Item = &str> {
     value.to_str().into_iter().flat_map(|text| text.split(',')).map(str::trim)
 }
 
-/// Digits and nothing else: parsing alone would take a plus.
+/// Only digits: parsing alone would accept a plus sign.
 fn number(word: &str) -> Option<u64> {
     let is_digits = word.bytes().all(|byte| byte.is_ascii_digit());
     word.parse().ok().filter(|_| is_digits)

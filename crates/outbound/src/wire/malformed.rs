@@ -1,4 +1,4 @@
-//! Ways in which an answer is not the HTTP/1.1 that is accepted here.
+//! Violations of the HTTP/1.1 that is accepted here.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the answer has {0}")]

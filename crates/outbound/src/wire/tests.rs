@@ -1,4 +1,4 @@
-//! Answers as a server may send them: what becomes of each, however its bytes come.
+//! Tests of responses as a server may send them, split at any byte.
 
 mod differential;
 mod splits;
@@ -15,7 +15,7 @@ use super::*;
 use crate::content::Content;
 use crate::outgoing::Form;
 
-/// A wire, and the server's end of it.
+/// A client connection, and the server's end of it.
 fn pair() -> (Wire, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     (Wire::new(Socket::Unix(ours)), theirs)
@@ -37,7 +37,7 @@ async fn next(wire: &mut Wire) -> Result<Option<Bytes>, OutboundError> {
     poll_fn(|context| wire.poll_piece(context)).await
 }
 
-/// The rest of a body, and how it ended.
+/// Reads the rest of a body, and returns it with its end.
 async fn read(wire: &mut Wire) -> (BytesMut, Result<(), OutboundError>) {
     let mut body = BytesMut::new();
     loop {
@@ -49,11 +49,11 @@ async fn read(wire: &mut Wire) -> (BytesMut, Result<(), OutboundError>) {
     }
 }
 
-/// Lets the client do its part against a server that answers and then says no more.
+/// Runs the client against a server that sends `said` and closes.
 async fn against<T>(mut server: UnixStream, said: &[u8], client: impl Future<Output = T>) -> T {
     let serve = async {
         server.read_exact(&mut [0; 1]).await.unwrap();
-        // A client that has had enough does not read the rest.
+        // A client that failed does not read the rest.
         let _ = server.write_all(said).await;
         let _ = server.shutdown().await;
         std::future::pending::<()>().await;
@@ -64,7 +64,7 @@ async fn against<T>(mut server: UnixStream, said: &[u8], client: impl Future<Out
     }
 }
 
-/// What becomes of an answer after which the server says no more.
+/// The outcome of a response after which the server closes.
 async fn outcome(answer: &[u8]) -> String {
     let (mut wire, server) = pair();
     let reading = async {
@@ -318,7 +318,7 @@ async fn everything_of_which_there_could_be_too_much_has_a_bound() {
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
         format!("{head}{rest}").into_bytes()
     };
-    // The zero that is the size is none too many.
+    // The zero that is the chunk size does not count against the limit.
     let zeros = |count: usize| chunked(format!("0{}\r\n\r\n", "0".repeat(count)));
     let blanks = |count: usize| chunked(format!("0{}\r\n\r\n", " ".repeat(count)));
     let extension = |count: usize| chunked(format!("0;{}\r\n\r\n", "a".repeat(count - 1)));
@@ -373,7 +373,7 @@ async fn an_answer_may_come_byte_by_byte() {
     let serve = async {
         for byte in answer {
             server.write_all(&[*byte]).await.unwrap();
-            // The client reads it before there is another.
+            // Lets the client read this before the next part is sent.
             tokio::task::yield_now().await;
         }
     };
@@ -405,7 +405,7 @@ async fn a_reset_is_no_end_however_often_one_asks() {
     server.write_all(b"HTTP/1.1 200 OK\r\n\r\nhi").await.unwrap();
     send(&mut wire).await.unwrap();
     assert_eq!(next(&mut wire).await.unwrap().unwrap(), "hi");
-    // Who closes without having read the request resets.
+    // Closing with an unread request sends a reset.
     drop(server);
     assert!(next(&mut wire).await.is_err() && next(&mut wire).await.is_err());
 }
@@ -417,7 +417,7 @@ async fn a_rest_that_has_come_is_thrown_away_for_the_next_request() {
     send(&mut wire).await.unwrap();
     assert!(!wire.is_free_without_rest(), "not all of it has come");
     server.write_all(b"ho").await.unwrap();
-    // The event loop hears of it.
+    // Lets the event loop notice it.
     tokio::task::yield_now().await;
     assert!(wire.is_free_without_rest());
 }

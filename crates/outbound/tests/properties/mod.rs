@@ -1,5 +1,5 @@
-//! What must hold whatever a server answers and whatever callers write. The fuzz targets and the test
-//! of their seeds share it.
+//! Properties that must hold for all responses of servers and all texts of callers. The fuzz
+//! targets and the test of their seeds share them.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -16,18 +16,18 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-/// Of a body that is read whole.
+/// Maximum size of a body that is read.
 const BODY_BYTES_MAX: usize = 1 << 20;
-/// Nothing waits for anything here but the other side.
+/// Timeout for a step of either side, which never waits for anything else.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// More than every head that is read.
+/// At least the number of headers of any accepted head.
 const HEADERS_MAX: usize = 100;
 
-/// What is made of an answer: a status, how many headers, and a body; or a fault.
+/// The parsed response: a status, the number of headers, and a body; or an error.
 type Told = Result<(u16, usize, Bytes), String>;
 
-/// An answer of a server. The first two bytes say where it is torn apart, which makes no difference.
-/// Tells whether it could be read.
+/// Checks a response of a server. The first two bytes say where it is split, which must not matter.
+/// Returns true if it could be parsed.
 pub(crate) fn http_answer(bytes: &[u8]) -> bool {
     let Some((place, answer)) = bytes.split_first_chunk::<2>() else { return false };
     let (first, second) =
@@ -44,8 +44,8 @@ pub(crate) fn http_answer(bytes: &[u8]) -> bool {
     whole.is_ok()
 }
 
-/// Texts of callers and a file of theirs, with a byte between them that no text has. A form of them
-/// is read as it was meant.
+/// Checks that a form parses to the texts and the file that it was built from. The input separates
+/// them by a byte that no text contains.
 pub(crate) fn form(bytes: &[u8]) -> bool {
     let mut parts = bytes.split(|byte| *byte == 0xff);
     let file = Bytes::copy_from_slice(parts.next().unwrap_or_default());
@@ -81,14 +81,14 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
-/// A server that says what it is told, once for each connection.
+/// A server that sends given bytes, once per connection.
 struct Desk {
     runtime: Runtime,
     listener: UnixListener,
     socket: PathBuf,
 }
 
-/// Of this process, so that each has a socket of its own.
+/// A counter per process, so that each server has its own socket.
 static DESKS: AtomicU64 = AtomicU64::new(0);
 
 impl Drop for Desk {
@@ -124,7 +124,7 @@ impl Desk {
     }
 }
 
-/// The client may leave in the middle.
+/// The client may disconnect before everything is sent.
 async fn say(mut stream: UnixStream, pieces: &[&[u8]]) {
     let mut request = [0; 1024];
     let _ = stream.read(&mut request).await;

@@ -1,4 +1,4 @@
-//! Query strings and form fields on their way to JSON.
+//! Tests of converting query strings and form fields to JSON.
 
 use expect_test::{Expect, expect};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The tree of faults and how rules outside a schema add to it.
+//! Tests of the fault tree, and of rules outside a schema that add to it.
 
 use expect_test::expect;
 use serde_json::json;

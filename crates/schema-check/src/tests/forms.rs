@@ -1,4 +1,4 @@
-//! The text formats, by what they take and what they refuse.
+//! Tests of the text formats: accepted and refused texts.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Agreement with the `jsonschema` crate on what fits and what does not.
+//! Compares the verdicts with those of the `jsonschema` crate.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ static SHAPES: LazyLock<Vec<(Shape, Validator)>> = LazyLock::new(|| {
     schemas().into_iter().map(both).collect()
 });
 
-/// Schemas with everything our types produce.
+/// Schemas with every keyword that our types produce.
 fn schemas() -> Vec<Value> {
     let text = json!({"type": "string", "minLength": 1, "maxLength": 3});
     let number = json!({"type": "number", "minimum": -1, "exclusiveMaximum": 2});

@@ -1,4 +1,4 @@
-//! From a caller's JSON to a value of a type, through the one door.
+//! Tests of parsing a caller's JSON into a type.
 
 use std::collections::{BTreeMap, BTreeSet};
 

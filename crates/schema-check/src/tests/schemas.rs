@@ -1,4 +1,4 @@
-//! Schemas that are refused, because they would be published and not enforced.
+//! Tests of schemas that are refused, because they would be published and not enforced.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};

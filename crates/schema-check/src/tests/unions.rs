@@ -1,4 +1,4 @@
-//! Which branch of a union a caller is told about.
+//! Tests of the branch whose faults are reported.
 
 use expect_test::{Expect, expect};
 use schemars::JsonSchema;

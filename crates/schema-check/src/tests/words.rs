@@ -1,11 +1,11 @@
-//! Each rule, its words and its code.
+//! Tests of the message and code of each rule.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use crate::Shape;
 
-/// The details and the issues of a value under a schema.
+/// Compares the details and issues of a value under a schema.
 #[track_caller]
 fn check(schema: Value, value: Value, expected: Expect) {
     let shape = Shape::from_schema(&schema).expect("the schema is enforceable");

@@ -1,9 +1,9 @@
 //! The process between the service and one browser: `tollgate browser`.
 //!
-//! It gives up root, starts the browser, and passes on what the two say to each other. Whatever the
-//! browser starts, and whatever those processes start, is found below this one. They are ended
-//! together when they take more memory or are more than they may be, when the browser ends, and
-//! when the service closes the pipe, even by being killed. Each of them is waited for.
+//! It drops root privileges, starts the browser, and forwards the messages between both. It kills
+//! all descendants of this process when they exceed the limits of memory or of processes, when the
+//! browser ends, and when the service closes the pipe, even by being killed. Each of them is waited
+//! for.
 
 mod process_tree;
 
@@ -25,21 +25,21 @@ use rustix::process::{
 
 use self::process_tree::{TreeUse, kill_descendants};
 
-/// Of all processes of a browser together, while it builds one page. Without one it takes 200 MB,
-/// and with a large page 400.
+/// Memory limit of all processes of a browser while it renders a page. An idle browser takes 200
+/// MB, and one with a large page 400 MB.
 const MEMORY_BYTES_MAX: u64 = 1280 * 1024 * 1024;
-/// A browser with one page has eleven.
+/// A browser with one page has eleven processes.
 const PROCESSES_MAX: usize = 24;
-/// What the kernel lets one process have, between two looks at all of them.
+/// The kernel's limit for one process, which holds between two measurements of all processes.
 const DATA_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
-/// Of a file, such as memory that two processes share.
+/// Maximum size of a file, such as shared memory.
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A browser that was told nothing for longer than a page may take builds none.
+/// A browser without messages for longer than a page may take is idle.
 const BUSY_FOR: Duration = Duration::from_secs(30);
 const LOOK_AT_IDLE_EVERY: Duration = Duration::from_secs(1);
 const COPIED_BYTES: usize = 64 * 1024;
-/// The browser speaks over the descriptors 3 and 4.
+/// The browser uses the descriptors 3 and 4.
 const START: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null"#;
 
 const FLAGS: [&str; 26] = [
@@ -56,8 +56,8 @@ const FLAGS: [&str; 26] = [
     "--disable-dev-shm-usage",
     "--disable-domain-reliability",
     "--disable-extensions",
-    // A page is fetched as it was named: what must not be plain says so itself. And frames of other
-    // sites get no processes of their own, of which a page could have any number.
+    // Pages are fetched with the scheme that the caller wrote. Frames of other sites get no
+    // processes of their own, because a page could have any number of frames.
     "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,IsolateOrigins,site-per-process",
     "--disable-site-isolation-trials",
     "--renderer-process-limit=1",
@@ -66,7 +66,8 @@ const FLAGS: [&str; 26] = [
     "--disable-translate",
     "--metrics-recording-only",
     "--mute-audio",
-    // Whatever is not fetched for it ends here: nothing listens on this port, and no name is known.
+    // All traffic that is not intercepted ends here: nothing listens on this port, and no name
+    // resolves.
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -74,15 +75,15 @@ const FLAGS: [&str; 26] = [
     "--js-flags=--max-old-space-size=256",
 ];
 
-/// The browser that a keeper starts.
+/// The browser to start.
 #[derive(Debug, Clone)]
 pub struct KeeperOrder {
     pub program: PathBuf,
-    /// Its own sandbox, for which the kernel must allow user namespaces.
+    /// The browser's own sandbox, which needs user namespaces.
     pub has_sandbox: bool,
 }
 
-/// Why a keeper ended its browser, other than because the service asked for it.
+/// The reason why a keeper ended its browser, other than a request of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum KeeperError {
     #[error("{0}")]
@@ -97,10 +98,9 @@ pub enum KeeperError {
     HiddenProcesses,
 }
 
-/// Keeps one browser until its service needs it no more. Must be called before any thread is
-/// started.
+/// Runs one browser until the service closes the pipe. Must be called before any thread starts.
 pub fn run(order: &KeeperOrder) -> Result<(), KeeperError> {
-    // The kernel ends this before the service where memory is short. It does not have to allow it.
+    // Makes the kernel kill this process before the service when memory is short. May fail.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     if process_tree::is_hidden(&fs::read_to_string("/proc/self/mounts")?) {
         return Err(KeeperError::HiddenProcesses);
@@ -122,12 +122,12 @@ fn limit(resource: Resource, most: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
 }
 
-/// A browser that runs.
+/// A running browser.
 struct Kept {
     browser: Pid,
-    /// When the service last said something.
+    /// The time of the last message from the service.
     activity: Arc<Activity>,
-    /// Says that one of the two sides has closed.
+    /// Receives a message when either side has closed.
     closed: mpsc::Receiver<()>,
 }
 
@@ -145,7 +145,7 @@ fn start(order: &KeeperOrder, profile: &Path) -> Result<Kept, KeeperError> {
     command.env_clear().env("HOME", profile).env("TMPDIR", profile).env("PATH", "/usr/bin:/bin");
     command.stdin(Stdio::from(from_service)).stdout(Stdio::from(to_service));
     let child = command.spawn()?;
-    // It holds the browser's ends of the pipes, which would never close.
+    // The command holds the browser's ends of the pipes, which would then never close.
     drop(command);
     let browser = Pid::from_child(&child);
 
@@ -166,7 +166,7 @@ fn start(order: &KeeperOrder, profile: &Path) -> Result<Kept, KeeperError> {
     Ok(Kept { browser, activity, closed })
 }
 
-/// The time at which the service last said something.
+/// The time of the last message from the service.
 struct Activity(Mutex<Instant>);
 
 impl Activity {
@@ -217,7 +217,7 @@ impl Kept {
         }
     }
 
-    /// Waits for all processes that have ended, and tells whether the browser is one of them.
+    /// Reaps all ended processes; true if the browser is one of them.
     fn has_ended(&self) -> bool {
         let mut has_ended = false;
         while let Ok(Some((process, _))) = wait(WaitOptions::NOHANG) {

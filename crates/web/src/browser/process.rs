@@ -1,4 +1,4 @@
-//! One browser and the process that keeps it, as the service sees them.
+//! The service's handle of one browser and its keeper process.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -11,21 +11,21 @@ use tokio_util::task::TaskTracker;
 use super::wire::Wire;
 use super::{BrowserError, BrowserSetup};
 
-/// On a machine that is busy.
+/// Time limit for the start, enough for a busy machine.
 const START_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The command of this program that keeps a browser.
+/// The command of this program that runs a keeper.
 #[derive(Debug, Clone)]
 pub struct KeeperProgram {
     pub path: PathBuf,
     pub command: &'static str,
 }
 
-/// A browser that answers. Dropping it closes the keeper's input, and the keeper ends all processes
-/// of the browser.
+/// A started browser. Dropping it closes the keeper's input, and the keeper kills all processes of
+/// the browser.
 pub(super) struct Running {
     pub(super) wire: Wire,
-    /// How many pages it has built.
+    /// Pages rendered so far.
     pub(super) pages: usize,
 }
 
@@ -39,13 +39,14 @@ impl Running {
         if !setup.sandbox {
             command.arg("--no-sandbox");
         }
-        // It gets nothing of ours: the environment may hold keys.
+        // An empty environment: ours may contain keys.
         command.env_clear().current_dir("/");
         if !rustix::process::getuid().is_root() {
             command.env("TMPDIR", std::env::temp_dir());
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C in a terminal goes to a whole group, and answers under way need their browser.
+        // Ctrl-C in a terminal signals the whole process group, but requests in progress need the
+        // browser.
         command.process_group(0);
         let child = command.spawn();
         let child = child.map_err(|error| BrowserError::NotStarted(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! One page in the browser, from its address to its HTML.
+//! Renders one page in the browser, from its URL to its HTML.
 
 use std::time::Duration;
 
@@ -17,28 +17,28 @@ use super::BrowserError;
 use super::wire::{ANSWER_BYTES_MAX, Wire};
 use crate::fetch::{Ask, Fetched, Fetcher, Method};
 
-/// Scripts that have asked for nothing for so long have built their page.
+/// A page whose scripts made no request for this long is finished.
 const QUIET: Duration = Duration::from_millis(600);
-/// Pages that never rest are read as they are after this part of their time.
+/// A page that is never idle is read after this percentage of its time.
 const RESTLESS_PERCENT: u32 = 60;
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(6);
 const REQUEST_BYTES_MAX: usize = 5 * 1024 * 1024;
-/// Of one page, all together.
+/// Limits of all responses of one page together.
 const PAGE_BYTES_MAX: usize = 20 * 1024 * 1024;
 const PAGE_REQUESTS_MAX: usize = 150;
 const POST_BYTES_MAX: usize = 64 * 1024;
-/// Each takes up to six bytes in the answer.
+/// JSON takes up to six bytes per character.
 const HTML_CHARS_MAX: usize = ANSWER_BYTES_MAX / 6 - 10_000;
-/// Nobody reads them off a text.
+/// Resource types that are not fetched, because they do not affect the text.
 const UNSEEN: [&str; 5] = ["Image", "Media", "Font", "Ping", "CSPViolationReport"];
-/// What a page sends along that the site may need.
+/// Request headers of the page that are forwarded to the site.
 const SENT_ALONG: [&str; 5] =
     ["accept-language", "content-type", "origin", "referer", "x-requested-with"];
-/// About the connection and the packing, which are ours.
+/// Response headers about our own connection and compression, which the browser must not see.
 const NOT_HANDED_ON: [&str; 5] =
     ["content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive"];
 
-/// Opens the page in a context of its own and reads it when it has come to rest.
+/// Opens the page in its own context and returns its HTML once it is idle.
 pub(super) async fn build(
     wire: &Wire,
     context: &str,
@@ -77,7 +77,7 @@ impl Tab<'_> {
     ) -> Result<String, BrowserError> {
         self.call("Page.enable", json!({})).await?;
         self.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]})).await?;
-        // The answer to a navigation comes when its page does, which needs the events served.
+        // The navigation returns when its page arrives, which needs the events to be handled.
         let navigating = self.call("Page.navigate", json!({"url": address.as_str()}));
         let (navigated, ()) = tokio::join!(navigating, self.serve(events));
         if let Some(error) = navigated?.get("errorText").and_then(Value::as_str) {
@@ -91,7 +91,7 @@ impl Tab<'_> {
         Ok(value["result"]["value"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Answers the page's requests until it rests.
+    /// Answers the page's requests until it is idle.
     async fn serve(&self, mut events: mpsc::Receiver<Value>) {
         let deadline = Instant::now() + self.restless_max;
         let mut under_way = FuturesUnordered::new();
@@ -121,7 +121,7 @@ impl Tab<'_> {
         }
     }
 
-    /// Answers one request, and tells how long the answer was.
+    /// Answers one request and returns the size of the response in bytes.
     async fn answer(&self, event: Value, is_within: bool) -> usize {
         let parameters = &event["params"];
         let request = &parameters["requestId"];
@@ -154,8 +154,8 @@ impl Tab<'_> {
         fetched.body.len()
     }
 
-    /// Judged and fetched like whatever a caller names. A redirect goes back to the browser, whose
-    /// next request is judged in its turn.
+    /// Checks and fetches a URL like every URL of a caller. Redirects are returned to the browser,
+    /// whose next request is checked again.
     async fn fetch(&self, request: &Value) -> Option<Fetched> {
         let address = self.fetcher.parse(request["url"].as_str()?).ok()?;
         let method = match request["method"].as_str()? {

@@ -1,5 +1,4 @@
-//! Speaks the Chrome DevTools Protocol over the pipes of one browser's keeper: calls with answers,
-//! and events by page.
+//! Chrome DevTools Protocol over the pipes of a keeper: calls with responses, and events by page.
 
 mod messages;
 
@@ -19,15 +18,15 @@ pub(super) use self::messages::ANSWER_BYTES_MAX;
 use self::messages::Messages;
 use super::BrowserError;
 
-/// Calls that wait to be sent.
+/// Calls that may wait to be sent.
 const CALLS_WAITING_MAX: usize = 64;
-/// Events of one page that wait to be looked at. A page that makes more has no more of them heard.
+/// Buffered events of one page; further events are dropped.
 const EVENTS_WAITING_MAX: usize = 256;
-/// The events that are listened to; a page makes many others.
+/// The events that are handled; a page sends many others.
 const EVENTS: [&str; 2] = ["Page.loadEventFired", "Fetch.requestPaused"];
-/// How long a keeper may take to end the processes of its browser.
+/// Time limit for a keeper to kill its browser's processes.
 const END_TIME_MAX: Duration = Duration::from_secs(10);
-/// Of what a keeper and its browser say before they end, for the log.
+/// Bytes of the last error output of a keeper and its browser that are logged.
 const LAST_WORDS_BYTES_MAX: usize = 1024;
 
 pub(super) struct Wire {
@@ -46,8 +45,8 @@ struct Shared {
 }
 
 impl Wire {
-    /// A supervisor of its own ends the browser when the deadline passes that was set last, even if
-    /// the request that set it is not looked after any more.
+    /// Starts a supervisor task that ends the browser when the current deadline passes, even if the
+    /// request that set the deadline was dropped.
     pub(super) fn open(mut child: Child, time_max: Duration, tasks: &TaskTracker) -> Wire {
         let (outgoing, calls) = mpsc::channel(CALLS_WAITING_MAX);
         let (deadline, deadlines) = watch::channel(Instant::now() + time_max);
@@ -65,13 +64,13 @@ impl Wire {
         !self.outgoing.is_closed()
     }
 
-    /// The browser is ended then, unless another deadline is set before.
+    /// The browser is ended at this time, unless a later call sets another deadline.
     pub(super) fn set_deadline(&self, deadline: Instant) {
         self.deadline.send_replace(deadline);
     }
 
-    /// Calls a method, of a page or of the browser itself, and waits for its answer. The deadline
-    /// bounds the wait.
+    /// Calls a method of a page or of the browser, and waits for the response, at most until the
+    /// deadline.
     pub(super) async fn call(
         &self,
         page: Option<&str>,
@@ -100,7 +99,7 @@ impl Wire {
         Ok(answer.get("result").cloned().unwrap_or_default())
     }
 
-    /// The events of a page from now on.
+    /// Subscribes to the events of a page.
     pub(super) fn listen(&self, page: &str) -> mpsc::Receiver<Value> {
         let (sender, events) = mpsc::channel(EVENTS_WAITING_MAX);
         lock(&self.shared.listeners).insert(page.to_owned(), sender);
@@ -111,7 +110,7 @@ impl Wire {
         lock(&self.shared.listeners).remove(page);
     }
 
-    /// The last that a browser which has ended, and its keeper, wrote to their standard error.
+    /// The last error output of a browser that has ended, and of its keeper.
     pub(super) async fn last_words(&self) -> String {
         self.outgoing.closed().await;
         let words = lock(&self.shared.last_words);
@@ -127,7 +126,8 @@ struct KeeperPipes {
 
 type CallsAndDeadlines = (mpsc::Receiver<Vec<u8>>, watch::Receiver<Instant>);
 
-/// Passes on until either side closes or the deadline has passed, and waits for the keeper's end.
+/// Forwards messages until either side closes or the deadline passes, then waits for the keeper to
+/// end.
 async fn carry(
     mut child: Child,
     pipes: KeeperPipes,
@@ -143,7 +143,7 @@ async fn carry(
             () = send(&mut calls, &mut input) => Ending::Asked,
             () = overdue(&mut deadlines) => Ending::Overdue,
             () = receiving => Ending::Gone,
-            // It never ends by itself before the others do.
+            // This future never ends before the others.
             () = &mut listening => Ending::Gone,
         }
     };
@@ -163,14 +163,14 @@ async fn carry(
             tracing::warn!("a browser ended: {words}");
         }
     }
-    // Waiting tasks see that their channels closed.
+    // Tasks that wait for a response see their channels close.
     drop(calls);
     lock(&shared.answers).clear();
     lock(&shared.listeners).clear();
 }
 
 enum Ending {
-    /// By the service, which needs it no more.
+    /// Ended by the service, which no longer needs the browser.
     Asked,
     Overdue,
     Gone,
@@ -179,7 +179,7 @@ enum Ending {
 async fn send(calls: &mut mpsc::Receiver<Vec<u8>>, input: &mut ChildStdin) {
     while let Some(call) = calls.recv().await {
         if input.write_all(&call).await.is_err() {
-            // What closed it is seen at the other pipe.
+            // The reading side sees why the pipe closed.
             std::future::pending::<()>().await;
         }
     }
@@ -192,7 +192,7 @@ async fn overdue(deadlines: &mut watch::Receiver<Instant>) {
             () = sleep_until(deadline) => return,
             changed = deadlines.changed() => {
                 if changed.is_err() {
-                    // The service needs it no more, which the calls' end tells.
+                    // The service no longer needs the browser; the end of `calls` shows that.
                     std::future::pending::<()>().await;
                 }
             }

@@ -1,4 +1,4 @@
-//! A web server and a name server of the tests' own.
+//! A web server and a resolver for the tests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,11 +14,11 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::{Fetcher, Lookup, Names, trusting_the_system};
 
-/// Answers every request of the paths with bytes.
+/// Answers requests by path with fixed bytes.
 pub(super) struct Site {
     pub(super) address: SocketAddr,
     pub(super) names: Arc<TrapNames>,
-    /// Keeps connections open after the answer.
+    /// Keeps connections open after the response.
     pub(super) holds: Arc<AtomicBool>,
     seen: Arc<Mutex<Vec<String>>>,
     _serving: AbortOnDropHandle<()>,
@@ -46,7 +46,7 @@ impl Site {
         Site { address, names, holds, seen, _serving: AbortOnDropHandle::new(serving) }
     }
 
-    /// The heads of the requests that came.
+    /// The heads of the received requests.
     pub(super) fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
@@ -80,7 +80,7 @@ pub(super) fn page(media_type: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A fetcher that judges as in the open, and reaches only the site.
+/// A fetcher that checks addresses as in production and connects only to the test site.
 pub(super) fn fetcher(site: &Site) -> Fetcher {
     let server = site.address;
     let names: Arc<dyn Names> = site.names.clone();

@@ -1,10 +1,10 @@
-//! Which entries make a catalogue, and every reason why others do not.
+//! Tests of the entries that make a catalogue, and of every fault.
 
 use expect_test::{Expect, expect};
 
 use super::*;
 
-/// The faults as `position key: message`, one a line.
+/// Prints the faults as `position key: message`, one per line.
 #[track_caller]
 fn check(models: Vec<Model>, expected: Expect) {
     let faults = Catalogue::check(&models);

@@ -1,4 +1,4 @@
-//! What the listings show.
+//! Tests of the listings.
 
 use super::*;
 

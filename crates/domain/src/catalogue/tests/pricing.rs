@@ -1,4 +1,4 @@
-//! Whether what callers can ask for has a price.
+//! Tests that every option which callers can request has a price.
 
 use expect_test::{Expect, expect};
 

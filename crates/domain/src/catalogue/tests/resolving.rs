@@ -1,11 +1,11 @@
-//! Who answers to what a caller wrote.
+//! Tests of resolving names to models.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
 
-/// A text model with every way of being called, and models in every stage of going away.
+/// A text model with an id, alias and trait, and models in every stage of deprecation.
 fn stock() -> Catalogue {
     let mut announced = text("later").removed_on("2027-01-01", suggested("llama-3.3-70b"));
     announced.deprecation.as_mut().unwrap().starts_at = Some(day("2026-12-01"));

@@ -1,4 +1,4 @@
-//! Options written behind a model's name.
+//! Tests of options appended to a model's name.
 
 use super::*;
 

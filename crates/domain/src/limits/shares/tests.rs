@@ -10,7 +10,7 @@ fn now() -> Timestamp {
     Timestamp::from_ms(1_800_000_000_000)
 }
 
-/// One request at a node, with a common count that is there or not.
+/// Sends one request to a node; `count` is the shared counter if it is available.
 fn request(node: &Shares, count: Option<&mut u64>, nodes: u64, at: Timestamp) -> bool {
     match node.take(Subject::new("address", "class"), ALLOWED, at, nodes) {
         Taking::Decided(decided) => decided.is_ok(),
@@ -51,7 +51,7 @@ fn without_a_common_count_each_node_lets_in_its_part() {
     let (one, two) = (Shares::default(), Shares::default());
     let let_in = |node: &Shares| (0..1000).filter(|_| request(node, None, 2, now())).count();
     assert_eq!((let_in(&one), let_in(&two)), (100, 100));
-    // The count is back, and what was let in meanwhile is in it with the next share.
+    // The counter is available again; the next share adds the requests admitted meanwhile.
     let mut count = 0;
     assert!(request(&one, Some(&mut count), 2, now()));
     assert_eq!(count, 100 + 5);

@@ -1,4 +1,4 @@
-//! Tests of the tiers: what an operator changes, and what stays.
+//! Tests of the tiers and of the operator's changes to them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Bills for tokens: each token once, at its own price, and never above what was quoted.
+//! Tests of token bills: each token is billed once at its own price, never above the quote.
 
 use money::{Per, Price};
 use proptest::prelude::*;
@@ -10,8 +10,8 @@ fn rate(usd: &str) -> Rate {
     Rate::at_par(Price::parse(usd, Per::Million).expect("tests write valid prices"))
 }
 
-/// The prices of a model with everything: $1.40 in, $4.40 out, $0.26 cached, $1.75 written and $1.60
-/// written for an hour.
+/// Prices of a model with all rates: $1.40 input, $4.40 output, $0.26 cached, $1.75 cache write and
+/// $1.60 one-hour cache write.
 fn price() -> TokenPrice {
     let base = TokenRates {
         input: rate("1.40"),
@@ -74,7 +74,7 @@ fn a_long_context_changes_the_price_of_the_whole_request() {
 #[test]
 fn funds_buy_whole_tokens_after_the_prompt() {
     let funds = usd(Nano::parse("0.001").expect("tests write valid amounts"));
-    // 100 prompt tokens cost at most 175,000 nanos; each token of the answer costs 4,400.
+    // 100 prompt tokens cost at most 175,000 nanos; each completion token costs 4,400.
     assert_eq!(price().completion_within(100, funds), Some(187));
     assert_eq!(price().completion_within(10_000, funds), Some(0));
     let free =
@@ -100,7 +100,7 @@ fn both_currencies_together_buy_what_each_pays_of() {
         let means = Means { usd: Nano::from_nanos(usd), diem: Nano::from_nanos(diem) };
         assert_eq!(price.completion_within(100, means), Some(tokens), "{usd} and {diem}");
     };
-    // The prompt costs 500 or 400, and each token of the answer 15 or 10.
+    // The prompt costs 500 or 400, and each completion token 15 or 10.
     check(2_000, 0, 100);
     check(0, 1_400, 100);
     check(1_000, 700, 100);

@@ -1,4 +1,4 @@
-//! How to call the operations of pictures, queues, the web and characters.
+//! Example calls of the operations for images, queues, the web and characters.
 
 use axum::http::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! An embedding engine that answers as a test tells it to.
+//! A scripted embedding engine.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) const EMBEDDING_MODEL: &str = "text-embedding-bge-m3";
 pub(crate) type Embedded = Result<EmbeddingAnswer, EngineError>;
 type Script = dyn Fn(Arc<EmbeddingRequest>) -> BoxFuture<'static, Embedded> + Send + Sync;
 
-/// Answers with what its script makes of the request.
+/// Answers with the result of its script.
 pub(crate) struct Embedder {
     script: Box<Script>,
 }
@@ -28,14 +28,14 @@ impl Embedder {
         Embedder { script: Box::new(script) }
     }
 
-    /// One that takes its time.
+    /// An engine with an asynchronous script.
     pub(crate) fn slow(
         script: impl Fn(Arc<EmbeddingRequest>) -> BoxFuture<'static, Embedded> + Send + Sync + 'static,
     ) -> Embedder {
         Embedder { script: Box::new(script) }
     }
 
-    /// One that gives each input the vector `[its position, half]` and reports no usage.
+    /// An engine that gives each input the vector `[its position, half]` and reports no usage.
     pub(crate) fn counting() -> Embedder {
         Embedder::new(|request| {
             Ok(EmbeddingAnswer { vectors: positions(&request.input), usage: None })
@@ -43,7 +43,7 @@ impl Embedder {
     }
 }
 
-/// A vector for each input, which tells its position.
+/// A vector for each input, which contains its position.
 pub(crate) fn positions(input: &EmbeddingInput) -> Vec<Vec<f32>> {
     let positions = (0_u16..).take(input.len());
     positions.map(|position| vec![f32::from(position), 0.5]).collect()
@@ -55,7 +55,7 @@ impl EmbeddingEngine for Embedder {
     }
 }
 
-/// From here on this engine runs the fixture's embedding model, and no other model runs.
+/// Makes this engine run the fixture's embedding model, and removes all other engines.
 pub(crate) fn embed_with(app: &TestApp, embedder: Embedder) {
     let catalogue = app.app.catalogue.get();
     let found = catalogue.find(EMBEDDING_MODEL, app.app.clock.now()).unwrap();

@@ -1,4 +1,5 @@
-//! Connections that end: by their server, by their age, or because an answer was not wanted whole.
+//! Tests of connections that end: closed by the server, too old, or with a response not read
+//! completely.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
@@ -25,7 +26,7 @@ async fn what_a_server_closed_while_it_was_idle_is_replaced_without_a_word() {
         };
         let stream = beside(serve, ask(&client, &target)).await;
         stream.shutdown(Shutdown::Both).unwrap();
-        // The event loop hears of the end.
+        // Lets the event loop notice the close.
         tokio::task::yield_now().await;
     }
 }
@@ -43,7 +44,7 @@ async fn what_a_server_reset_unnoticed_is_replaced_without_a_word() {
             stream.write_all(OK.as_bytes()).unwrap();
             stream
         };
-        // Who closes without having read resets, and the event loop does not hear of it.
+        // Closing with unread bytes sends a reset, which the event loop does not notice.
         drop(beside(serve, ask(&client, &target)).await);
     }
 }
@@ -58,7 +59,7 @@ async fn what_a_server_may_have_seen_is_not_sent_again() {
         let mut stream = accept(&listener);
         hear(&mut stream);
         stream.write_all(OK.as_bytes()).unwrap();
-        // The second request is read, and never answered.
+        // The second request is read and never answered.
         hear(&mut stream);
     };
     let asking = async {
@@ -191,7 +192,7 @@ async fn a_server_that_says_something_unasked_is_not_asked_again() {
         };
         let mut stream = beside(serve, ask(&client, &target)).await;
         stream.write_all(more.as_bytes()).unwrap();
-        // The event loop hears of it.
+        // Lets the event loop notice the close.
         tokio::task::yield_now().await;
     }
 }
@@ -203,7 +204,7 @@ async fn a_request_of_which_nothing_could_be_written_comes_back() {
     stream.write_all(b"unread").unwrap();
     let theirs = held.accept();
     theirs.peek(&mut [0]).unwrap();
-    // Who closes without having read resets.
+    // Closing with unread bytes sends a reset.
     drop(theirs);
     stream.set_nonblocking(true).unwrap();
     let stream = tokio::net::TcpStream::from_std(stream).unwrap();

@@ -1,4 +1,4 @@
-//! The same answers, read by us and by hyper's client.
+//! Compares our client with hyper's client on the same responses.
 
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
@@ -10,7 +10,7 @@ use tokio::runtime::Builder;
 use super::splits::answers;
 use super::*;
 
-/// A status, headers, and the whole body unless it is broken; or nothing at all.
+/// A status, headers, and the body if it is complete; `None` if the head is invalid.
 type Read = Option<(u16, HeaderMap, Option<Vec<u8>>)>;
 
 async fn ours(answer: &[u8]) -> Read {
@@ -33,7 +33,7 @@ async fn theirs(answer: &[u8]) -> Read {
         Some((head.status.as_u16(), head.headers, body))
     };
     let moving = async {
-        // Its end is told to whoever reads.
+        // The reader of the body sees the end of the connection.
         let _ = connection.await;
         std::future::pending::<()>().await;
     };
@@ -60,13 +60,13 @@ proptest! {
     }
 }
 
-/// Where only hyper may have found an end.
+/// True for the case in which only hyper may find an end.
 fn is_bare_line_feed_in_trailer(answer: &[u8], ours: &Read) -> bool {
     let is_bare = answer.windows(2).any(|pair| pair[0] != b'\r' && pair[1] == b'\n');
     is_bare && ours.as_ref().is_some_and(|ours| ours.2.is_none())
 }
 
-/// Where we differ on purpose.
+/// The cases in which we differ on purpose.
 #[tokio::test]
 async fn unlike_hyper_we_take_no_other_protocol_no_endless_zeros_and_no_bare_line_feed() {
     let is_whole = |read: Read| read.unwrap().2.is_some();

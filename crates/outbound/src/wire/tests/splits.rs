@@ -1,4 +1,5 @@
-//! It makes no difference where the bytes of an answer are torn apart, and no bytes are too bad.
+//! Tests that the result does not depend on where the bytes are split, and that no bytes cause a
+//! panic.
 
 use bytes::Buf as _;
 use proptest::collection::vec;
@@ -8,14 +9,14 @@ use proptest::sample::Index;
 use super::*;
 use crate::wire::head::parse;
 
-/// What is made of bytes that came in these pieces.
+/// The result of bytes that arrived in given pieces.
 #[derive(Debug, PartialEq, Eq)]
 struct Read {
-    /// None if no head has come.
+    /// `None` if no head arrived.
     status: Option<u16>,
     body: Vec<u8>,
     end: End,
-    /// Behind the end.
+    /// Bytes after the end.
     left: Vec<u8>,
 }
 
@@ -68,7 +69,7 @@ fn decode_on(
     Ok(())
 }
 
-/// Answers that are right or nearly so.
+/// Valid and nearly valid responses.
 pub(super) fn answers() -> impl Strategy<Value = Vec<u8>> {
     let line = prop::sample::select(vec![
         "HTTP/1.1 200 OK",

@@ -1,4 +1,4 @@
-//! The processes below this one: counted, measured and ended.
+//! Counts, measures and kills the descendants of this process.
 
 use std::fs;
 use std::io;
@@ -6,16 +6,16 @@ use std::io;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 
-/// What the processes below this one take together.
+/// Resources that all descendants use together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TreeUse {
     pub(super) processes: usize,
-    /// What is theirs alone and what they share in memory, which is counted for each.
+    /// Private and shared memory; shared memory is counted for each process.
     pub(super) memory_bytes: u64,
 }
 
 impl TreeUse {
-    /// Fails where the kernel does not tell which processes there are.
+    /// Fails if the kernel does not list child processes.
     pub(super) fn measure() -> io::Result<TreeUse> {
         fs::read("/proc/thread-self/children")?;
         let processes = descendants()?;
@@ -24,8 +24,8 @@ impl TreeUse {
     }
 }
 
-/// Ends every process below this one and waits for each. Those whose parent has ended come to this
-/// process, which is a subreaper, so that none is left after some rounds.
+/// Kills every descendant and waits for each. Orphans become children of this process, which is a
+/// subreaper, so that after some rounds none is left.
 pub(super) fn kill_descendants() {
     loop {
         for process in descendants().unwrap_or_default() {
@@ -38,8 +38,8 @@ pub(super) fn kill_descendants() {
     }
 }
 
-/// Whether a list of mounts says that `/proc` hides processes, such as sandboxed ones, from others
-/// of their user.
+/// True if `/proc` is mounted so that it hides processes, such as sandboxed ones, from other
+/// processes of the same user.
 pub(super) fn is_hidden(mounts: &str) -> bool {
     mounts.lines().any(|line| {
         let mut fields = line.split(' ').skip(1);
@@ -57,17 +57,17 @@ fn descendants() -> io::Result<Vec<Pid>> {
     let mut looked_at = 0;
     while let Some(process) = found.get(looked_at).copied() {
         looked_at += 1;
-        // It may have ended meanwhile.
+        // The process may have ended meanwhile.
         found.extend(children(process).unwrap_or_default());
     }
     Ok(found)
 }
 
-/// Those that any thread of a process has started.
+/// The children of all threads of a process.
 fn children(process: Pid) -> io::Result<Vec<Pid>> {
     let mut found = Vec::new();
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-        // A thread may have ended meanwhile.
+        // The thread may have ended meanwhile.
         let Ok(listed) = fs::read_to_string(thread?.path().join("children")) else { continue };
         let ids = listed.split_ascii_whitespace().filter_map(|it| it.parse().ok());
         found.extend(ids.filter_map(Pid::from_raw));
@@ -110,7 +110,7 @@ mod tests {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg("exec 3<&0; cat <&3 & wait").stdin(Stdio::piped());
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-        // `cat` is started in the shell's own time.
+        // Waits until the shell has started `cat`.
         while children(Pid::from_child(&child)).unwrap().is_empty() {
             std::thread::yield_now();
         }

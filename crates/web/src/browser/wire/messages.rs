@@ -1,19 +1,19 @@
-//! Messages of a browser, each ended by a zero byte and bounded in length.
+//! Messages of a browser, each terminated by a zero byte and limited in length.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Answers begin with the number of their call.
+/// Responses begin with the id of their call.
 const ANSWER_START: &[u8] = b"{\"id\":";
-/// Of an answer. The HTML of a page is the longest, and is cut before it is sent; JSON takes up to
-/// six bytes for each of its characters.
+/// Maximum size of a response. The longest is the HTML of a page, which is truncated in the
+/// browser; JSON takes up to six bytes per character.
 pub(in super::super) const ANSWER_BYTES_MAX: usize = 24 * 1024 * 1024 + 64 * 1024;
-/// Of an event. The body that a page posts is the longest part that is looked at.
+/// Maximum size of an event. The longest part that is used is the body that a page posts.
 const EVENT_BYTES_MAX: usize = 512 * 1024;
 
-/// Reads one message after the other. One that is longer than it may be is passed over, without
-/// being held: pages decide how long some of them are.
+/// Reads messages one by one. A message above its limit is skipped without buffering it: pages
+/// control the length of some messages.
 pub(super) struct Messages<R> {
     from: BufReader<R>,
     message: Vec<u8>,
@@ -25,7 +25,7 @@ impl<R: AsyncRead + Unpin> Messages<R> {
         Messages { from: BufReader::new(from), message: Vec::new(), is_passed_over: false }
     }
 
-    /// None at the end. Nothing is lost if it is dropped before it is done.
+    /// `None` at the end. Cancel safe.
     pub(super) async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let read = self.from.fill_buf().await?;
