@@ -1,5 +1,6 @@
-//! What the styles measure: how loud, how bright, how lively and how fast they are. The table in
-//! `docs/benchmarks.md` is what `cargo test -p composer the_styles_differ -- --nocapture` prints.
+//! Loudness, brightness, dynamics and tempo of the styles.
+//! `cargo test -p composer the_styles_differ -- --nocapture` prints them as a table, which
+//! `docs/benchmarks.md` summarises.
 
 use super::{bands, loudness_db};
 use crate::{SAMPLE_RATE, StyleName, plan, render};
