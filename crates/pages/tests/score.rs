@@ -61,7 +61,7 @@ fn pages_of_every_kind_are_told_whole_and_without_their_frame() {
     assert!(AVERAGE_FLOOR <= average, "{average:.3}");
 }
 
-/// Prints the table of docs/benchmarks.md.
+/// Prints the score of each page; docs/benchmarks.md has the averages.
 #[test]
 fn the_average_is_above_that_of_trafilatura() {
     let (ours, plain) = (scores(ours), scores(|name| theirs("trafilatura", name)));

@@ -1,5 +1,6 @@
-//! Measures the styles' loudness, brightness, dynamics and tempo. The table in `docs/benchmarks.md`
-//! is printed by `cargo test -p composer the_styles_differ -- --nocapture`.
+//! Loudness, brightness, dynamics and tempo of the styles.
+//! `cargo test -p composer the_styles_differ -- --nocapture` prints them as a table, which
+//! `docs/benchmarks.md` summarises.
 
 use super::{bands, loudness_db};
 use crate::{SAMPLE_RATE, StyleName, plan, render};
@@ -7,7 +8,7 @@ use crate::{SAMPLE_RATE, StyleName, plan, render};
 /// Long enough for every part of a style to play.
 const SECONDS: u32 = 30;
 const SEED: u64 = 7;
-/// Mono samples per value of the envelope: 100 values per second.
+/// Samples of mono sound for each value of the envelope: 100 values a second.
 const HOP: usize = SAMPLE_RATE as usize / 100;
 const TEMPI: std::ops::RangeInclusive<u16> = 50..=220;
 
@@ -15,14 +16,14 @@ const TEMPI: std::ops::RangeInclusive<u16> = 50..=220;
 struct Measured {
     style: StyleName,
     loudness_db: f32,
-    /// Peak level above the mean; higher for struck notes.
+    /// How far the loudest sample lies above the mean: more where single notes are struck.
     crest_db: f32,
-    /// The frequency below which 85 % of the energy lies.
+    /// The frequency below which 85 % of the sound lies.
     rolloff_hz: f32,
     bands: Vec<f32>,
-    /// The tempo of the plan.
+    /// As the plan has it.
     bpm: u16,
-    /// Strength of the repetition at the plan's beat, relative to the mean of all tempi.
+    /// How strongly the sound repeats at the beat of the plan, against the mean of all tempi.
     pulse: f32,
 }
 
@@ -43,7 +44,7 @@ fn measured(style: StyleName) -> Measured {
     }
 }
 
-/// Assumes that the energy within a band is spread evenly over its octave.
+/// Within a band the sound is taken to be spread evenly over its octaves.
 fn rolloff(bands: &[f32]) -> f32 {
     let mut below = 0.0;
     for (number, part) in bands.iter().enumerate() {
@@ -56,25 +57,25 @@ fn rolloff(bands: &[f32]) -> f32 {
     SAMPLE_RATE as f32 / 2.0
 }
 
-/// Increase of the level from one value to the next.
+/// How much louder it gets from one moment to the next.
 fn onsets(mono: &[f32]) -> Vec<f32> {
     let level = |window: &[f32]| window.iter().map(|it| it * it).sum::<f32>().sqrt();
     let levels: Vec<f32> = mono.chunks_exact(HOP).map(level).collect();
     levels.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect()
 }
 
-/// Autocorrelation of the onsets at a beat, relative to its mean over all tempi.
+/// The autocorrelation of the onsets at a beat, against its mean over all tempi.
 fn pulse(onsets: &[f32], bpm: u16) -> f32 {
     let at = |bpm: u16| {
         let lag = (6000.0 / f32::from(bpm)).round() as usize;
         onsets.iter().zip(&onsets[lag..]).map(|(now, later)| now * later).sum::<f32>()
     };
     let mean = TEMPI.map(at).sum::<f32>() / TEMPI.count() as f32;
-    // A beat may not be a whole number of hops, so adjacent tempi are checked too.
+    // A beat of an off number of hops is looked for beside it too.
     [bpm - 1, bpm, bpm + 1].map(at).into_iter().fold(0.0, f32::max) / mean
 }
 
-/// Distance of two styles per measure, in units of what a listener notices.
+/// How far two styles are apart, each measure by what a listener notices of it.
 fn differences(one: &Measured, other: &Measured) -> [f32; 3] {
     let spectrum: f32 = one.bands.iter().zip(&other.bands).map(|(a, b)| (a - b).abs()).sum();
     let tempo = (f32::from(one.bpm) / f32::from(other.bpm)).ln().abs();
@@ -106,7 +107,7 @@ fn the_styles_differ_in_sound_and_tempo_and_keep_their_beat() {
             assert!(1.0 <= noticed, "{one} and {other} are alike: {apart:?}");
         }
     }
-    // Music with a beat repeats at its tempo. Ambient music has none.
+    // What has a beat repeats at its tempo. Ambient music has none.
     for it in all.iter().filter(|it| it.style != StyleName::Ambient) {
         assert!(1.05 < it.pulse, "{}: {}", it.style.name(), it.pulse);
     }
