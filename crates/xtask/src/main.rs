@@ -1,4 +1,4 @@
-//! Repository tasks: `cargo xtask tidy` and `cargo xtask openapi`.
+//! Repository tasks: `cargo xtask tidy`, `cargo xtask openapi` and `cargo xtask words`.
 
 mod command;
 mod hosts;
@@ -12,6 +12,7 @@ mod sources;
 mod tidy;
 mod tree;
 mod unsafety;
+mod words;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -19,13 +20,15 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <command>
 
   tidy     check layering, file shape, dependencies and links; list every problem
-  openapi  rewrite openapi.json from the running code";
+  openapi  rewrite openapi.json from the running code
+  words    print figures about names and comments";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     let outcome = match task.as_deref() {
         Some("tidy") => tidy::run(),
         Some("openapi") => openapi::rewrite(),
+        Some("words") => words::report(),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {
