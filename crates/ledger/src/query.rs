@@ -31,10 +31,10 @@ pub struct Status {
 }
 
 impl Ledger {
-    /// What an owner has available in each currency.
+    /// What an owner has available in each currency, without credits that are not durable yet.
     pub fn balances(&self, owner: OwnerId) -> Balances {
         let (now, live) = (self.shared.now(), self.shared.lock());
-        live.core.balances(owner, live.time(now))
+        live.unconfirmed.take_off(owner, live.core.balances(owner, live.time(now)))
     }
 
     /// The most that a hold could take, within the limits of the payer's key.
