@@ -20,8 +20,12 @@ const PAGE_ENTRIES: usize = 1000;
 pub async fn verify(store: &dyn Store) -> Result<Verification, OperationError> {
     let report = ledger::verify(store).await?;
     let differences = report.violations.iter().map(ToString::to_string).collect();
-    let (transfers, differences_total) = (report.transfers, report.violations_total);
-    Ok(Verification { transfers, differences, differences_total })
+    Ok(Verification {
+        transfers: report.transfers,
+        differences,
+        differences_total: report.violations_total,
+        undigested_usage_rows: report.undigested_rows,
+    })
 }
 
 impl Service {

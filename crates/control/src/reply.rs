@@ -215,6 +215,9 @@ pub struct Verification {
     /// The number of all differences.
     #[serde(default)]
     pub differences_total: u64,
+    /// Usage rows of earlier releases, whose request ids are not covered by a digest.
+    #[serde(default)]
+    pub undigested_usage_rows: u64,
 }
 
 /// The ledger's time was set back to the clock.

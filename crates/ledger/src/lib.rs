@@ -31,6 +31,7 @@ mod reconcile;
 mod settle;
 mod tend;
 mod uncharged;
+mod unconfirmed;
 mod verify;
 mod watch;
 

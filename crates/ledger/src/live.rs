@@ -19,6 +19,7 @@ use crate::clock_watch::{CLOCK_JUMP_MAX, ClockWatch, Stopwatch};
 use crate::error::{HoldRefused, LedgerError};
 use crate::homes::{Homes, owner_of};
 use crate::reconcile::Baseline;
+use crate::unconfirmed::UnconfirmedCredits;
 use crate::watch::{UnwatchedGroup, Watched};
 
 /// Bound on open holds plus settles that are being committed. Below the bound of the store's queue,
@@ -57,6 +58,8 @@ pub(crate) struct Live {
     pub(crate) generation: u64,
     /// Groups in flight whose waiter was dropped; `tend` waits for them.
     pub(crate) unwatched: Vec<UnwatchedGroup>,
+    /// Credits of groups in flight, and of lost ones until the core is reloaded.
+    pub(crate) unconfirmed: UnconfirmedCredits,
     /// The last journal entry that was written or handed to the store.
     pub(crate) last: LastEntry,
     pub(crate) settled: u64,
@@ -236,7 +239,8 @@ impl Shared {
         live.note_last(&records);
         writes.extend(records.into_iter().map(Write::Journal));
         also(&applied, now, &mut writes);
-        let watched = self.hand_in(writes);
+        let credits = live.unconfirmed.add(&writes);
+        let watched = self.hand_in(writes).map(|watched| watched.crediting(credits));
         Ok((applied, watched))
     }
 
@@ -278,6 +282,7 @@ impl Live {
             core_state: CoreState::Running,
             generation: 0,
             unwatched: Vec::new(),
+            unconfirmed: UnconfirmedCredits::default(),
             last: LastEntry::Loaded { seq: 0 },
             settled: 0,
             written_off_nano: 0,

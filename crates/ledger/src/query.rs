@@ -30,10 +30,10 @@ pub struct Status {
 }
 
 impl Ledger {
-    /// The available balances of an owner by currency.
+    /// The available balances of an owner by currency, without credits that are not durable yet.
     pub fn balances(&self, owner: OwnerId) -> Balances {
         let (now, live) = (self.shared.now(), self.shared.lock());
-        live.core.balances(owner, live.time(now))
+        live.unconfirmed.take_off(owner, live.core.balances(owner, live.time(now)))
     }
 
     /// The largest possible hold, within the limits of the payer's key.

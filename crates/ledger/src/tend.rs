@@ -133,6 +133,7 @@ impl Ledger {
             return Ok(());
         }
         live.core = loaded.core;
+        live.unconfirmed.clear();
         live.last = LastEntry::Loaded { seq: loaded.last_seq };
         for owner in loaded.gone {
             live.send_away(owner);

@@ -9,6 +9,7 @@
 
 mod cash;
 mod conservation;
+mod digest_check;
 mod jobs;
 mod limits;
 mod price_check;
@@ -34,6 +35,9 @@ pub struct Report {
     pub violations: Vec<Violation>,
     /// Number of violations, listed or not.
     pub violations_total: u64,
+    /// Usage rows of earlier releases, which have no digest: a change of their request id, model,
+    /// notes or counts is not found.
+    pub undigested_rows: u64,
 }
 
 impl Report {
@@ -80,6 +84,7 @@ pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
     }
     let transfers = audit.transfers();
     let mut violations = audit.finish(snapshot);
+    let undigested_rows = usage.undigested_rows();
     violations.append(usage.finish());
     violations.extend(cash.finish());
     violations.extend(jobs::pending(&evidence.books));
@@ -92,7 +97,8 @@ pub async fn verify(store: &dyn Store) -> Result<Report, LedgerError> {
     let accounts = snapshot.lots.len() + snapshot.systems.len();
     violations.extend(loading(evidence));
     let violations_total = violations.count();
-    Ok(Report { transfers, accounts, violations: violations.into_kept(), violations_total })
+    let violations = violations.into_kept();
+    Ok(Report { transfers, accounts, violations, violations_total, undigested_rows })
 }
 
 /// The violation that would keep the service from starting with these rows, if any.

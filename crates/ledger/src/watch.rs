@@ -9,6 +9,7 @@ use store::Commit;
 use crate::error::LedgerError;
 use crate::live::Shared;
 use crate::uncharged::UnchargedWork;
+use crate::unconfirmed::CreditGroup;
 
 /// Resolves when a group is durable, or lost. If this is dropped before, the group is written all
 /// the same, and the ledger waits for it instead.
@@ -23,11 +24,13 @@ pub(crate) struct UnwatchedGroup {
     commit: Commit,
     /// The work that goes uncharged if the group is lost.
     work: Option<UnchargedWork>,
+    /// The credits that balances leave out until the group is durable.
+    credits: Option<CreditGroup>,
 }
 
 impl Watched {
     pub(crate) fn new(shared: Arc<Shared>, commit: Commit) -> Watched {
-        Watched { shared, group: Some(UnwatchedGroup { commit, work: None }) }
+        Watched { shared, group: Some(UnwatchedGroup { commit, work: None, credits: None }) }
     }
 
     /// Takes over a group that was left to the ledger.
@@ -39,6 +42,14 @@ impl Watched {
     pub(crate) fn charging(mut self, work: Option<UnchargedWork>) -> Watched {
         if let Some(group) = &mut self.group {
             group.work = work;
+        }
+        self
+    }
+
+    /// Adds these credits to balances once the group is durable.
+    pub(crate) fn crediting(mut self, credits: Option<CreditGroup>) -> Watched {
+        if let Some(group) = &mut self.group {
+            group.credits = credits;
         }
         self
     }
@@ -59,7 +70,10 @@ impl Future for Watched {
         let Poll::Ready(outcome) = group.commit.as_mut().poll(context) else {
             return Poll::Pending;
         };
-        let work = self.group.take().and_then(|group| group.work);
+        let (work, credits) = self.group.take().map_or((None, None), |it| (it.work, it.credits));
+        if let (Ok(()), Some(credits)) = (&outcome, credits) {
+            self.shared.lock().unconfirmed.confirm(credits);
+        }
         let resolved = self.shared.resolved(outcome);
         if let (Err(error), Some(work)) = (&resolved, work) {
             work.note(error);

@@ -25,7 +25,7 @@ pub(crate) struct Migration {
 }
 
 /// Released migrations are never edited: a change is a new migration.
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     Migration {
         version: 1,
         name: "create_books_and_works",
@@ -52,6 +52,12 @@ const MIGRATIONS: [Migration; 4] = [
         name: "mark_operator_keys",
         compatible_from: 1,
         sql: include_str!("../migrations/0004_mark_operator_keys.sql"),
+    },
+    Migration {
+        version: 5,
+        name: "digest_usage_rows",
+        compatible_from: 1,
+        sql: include_str!("../migrations/0005_digest_usage_rows.sql"),
     },
 ];
 

@@ -6,6 +6,8 @@ use money::{Currency, Nano, Price};
 
 use crate::claim::ClaimId;
 use crate::journal::Books;
+use crate::usage::UsageRow;
+use crate::usage_digest::DigestCheck;
 
 /// The maximum number of usage marks per query.
 pub const USAGE_MARKS_MAX: usize = 10_000;
@@ -66,6 +68,25 @@ pub struct UsageMark {
     pub units: u64,
     /// The price of a single unit.
     pub price: Price,
+    /// Covers every field of the row, those that are not here included.
+    pub digest: DigestCheck,
+}
+
+impl UsageMark {
+    /// `digest` is the stored one.
+    pub fn of_row(seq: i64, row: &UsageRow, digest: Option<i64>) -> UsageMark {
+        UsageMark {
+            seq,
+            charge: row.charge,
+            owner: row.owner,
+            currency: row.currency,
+            amount: row.amount,
+            at: row.at,
+            units: row.units,
+            price: row.price,
+            digest: DigestCheck::compare(row, digest),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,6 +40,7 @@ pub mod statement;
 pub mod sums;
 pub mod time_mend;
 pub mod usage;
+pub mod usage_digest;
 pub mod wallet;
 pub mod write;
 

@@ -172,13 +172,9 @@ impl Puller {
     }
 
     async fn run(&self, model: &'static ModelFiles, gauge: Arc<Gauge>) -> Result<(), PullError> {
+        let mut note = OutcomeNote::new(self, &model.id);
         let outcome = self.fetch(model, gauge).await;
-        let mut desk = self.desk();
-        desk.under_way.remove(&model.id);
-        match &outcome {
-            Ok(()) => desk.failed.remove(&model.id),
-            Err(error) => desk.failed.insert(model.id.clone(), error.to_string()),
-        };
+        note.failure = outcome.as_ref().err().cloned();
         outcome
     }
 
@@ -229,6 +225,31 @@ impl Puller {
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Notes the outcome of a fetch when it is dropped. A fetch that panics is noted as cut short, so
+/// that the next one starts anew instead of waiting for it.
+struct OutcomeNote<'a> {
+    puller: &'a Puller,
+    id: &'a str,
+    failure: Option<PullError>,
+}
+
+impl<'a> OutcomeNote<'a> {
+    fn new(puller: &'a Puller, id: &'a str) -> OutcomeNote<'a> {
+        OutcomeNote { puller, id, failure: Some(PullError::CutShort { id: id.to_owned() }) }
+    }
+}
+
+impl Drop for OutcomeNote<'_> {
+    fn drop(&mut self) {
+        let mut desk = self.puller.desk();
+        desk.under_way.remove(self.id);
+        match &self.failure {
+            None => desk.failed.remove(self.id),
+            Some(error) => desk.failed.insert(self.id.to_owned(), error.to_string()),
+        };
     }
 }
 

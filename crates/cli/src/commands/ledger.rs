@@ -99,7 +99,8 @@ async fn verify(operator: &mut Operator<'_>, listing: args::Listing) -> Result<(
 }
 
 fn print_verification(verification: &Verification) -> Result<(), Failure> {
-    let Verification { transfers, differences, differences_total } = verification;
+    let Verification { transfers, differences, differences_total, undigested_usage_rows } =
+        verification;
     for difference in differences {
         print_line(difference)?;
     }
@@ -109,7 +110,14 @@ fn print_verification(verification: &Verification) -> Result<(), Failure> {
         count if differences.len() as u64 == count => format!("{count} differences"),
         count => format!("{count} differences, the first {} of which are above", differences.len()),
     };
-    print_line(&format!("{transfers} transfers: {verdict}"))
+    print_line(&format!("{transfers} transfers: {verdict}"))?;
+    match undigested_usage_rows {
+        0 => Ok(()),
+        rows => print_line(&format!(
+            "not covered: {rows} usage rows of earlier releases have no digest, so a changed \
+             request id in them is not found"
+        )),
+    }
 }
 
 /// Prints page by page, so that memory use does not grow with the journal.

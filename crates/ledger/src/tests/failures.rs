@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use store::error::StoreError;
 use store::intercept::{Intercept, Intercepted};
 use store::sqlite::Sqlite;
 use store::write::Group;
 use store::{Commit, Store};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::fixture::{
     World, add_owner, base, cost, entry, exactly, nanos, owner, scratch, settled, through, world_on,
@@ -228,5 +228,56 @@ async fn a_charge_whose_outcome_is_known_too_late_is_refused_and_refunded() {
     tokio::time::timeout(Duration::from_secs(60), refunded).await.unwrap();
     world.expect_usd(1_000);
     assert_eq!(world.used().await, 0, "the refund is a usage row of its own");
+    world.expect_sound().await;
+}
+
+/// A disk that takes groups when a test lets it.
+struct HeldDisk(Arc<Semaphore>);
+
+impl Intercept for HeldDisk {
+    fn commit(&self, inner: &Arc<dyn Store>, group: Group) -> Commit {
+        let (inner, disk) = (Arc::clone(inner), Arc::clone(&self.0));
+        Box::pin(async move {
+            let _turn = disk.acquire_owned().await;
+            inner.commit(group).await
+        })
+    }
+}
+
+/// A caller that was told of money would miss it after a crash at this moment.
+#[tokio::test]
+async fn a_credit_is_in_no_balance_before_it_is_durable() {
+    let directory = tempfile::tempdir().unwrap();
+    let inner: Arc<dyn Store> = Arc::new(Sqlite::open(&scratch(&directory)).unwrap());
+    add_owner(&*inner, 1).await;
+    let turns = Arc::new(Semaphore::new(0));
+    let held = Arc::new(HeldDisk(Arc::clone(&turns)));
+    let world = world_on(directory, Arc::new(Intercepted::new(inner, held))).await;
+    let crediting = world.top_up(1, 1_000);
+    let looking = async {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while world.ledger.status().unwritten_groups == 0 {
+            assert!(Instant::now() < deadline, "the credit was not handed in");
+            tokio::task::yield_now().await;
+        }
+        world.expect_usd(0);
+        turns.add_permits(1);
+    };
+    tokio::join!(crediting, looking);
+    world.expect_usd(1_000);
+}
+
+#[tokio::test]
+async fn a_credit_that_was_lost_is_in_no_balance() {
+    let (world, disk) = faulty().await;
+    disk.fill();
+    let lost = world.ledger.top_up(entry(2), owner(1), base(), nanos(500), Vec::new()).await;
+    lost.unwrap_err();
+    world.expect_usd(1_000);
+    disk.make_room();
+    world.ledger.tend().await.unwrap();
+    world.expect_usd(1_000);
+    world.top_up(3, 500).await;
+    world.expect_usd(1_500);
     world.expect_sound().await;
 }

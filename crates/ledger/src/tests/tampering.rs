@@ -162,7 +162,9 @@ async fn i7_more_given_back_than_was_charged() {
                UPDATE account SET debits = debits + 5 WHERE name = 'revenue'; \
                UPDATE usage SET amount = amount - 5 WHERE sku = 'refund'; \
                UPDATE usage_daily SET amount = amount - 5 WHERE sku = 'refund'";
-    check(&world, sql, expect!["I7 a charge is refunded once broken: charge 01a1df14-1e00-7000-8000-000000000014: 5 nano too much to USD main of 01010101-0101-0101-0101-010101010101"]).await;
+    check(&world, sql, expect![[r#"
+        I7 a charge is refunded once broken: charge 01a1df14-1e00-7000-8000-000000000014: 5 nano too much to USD main of 01010101-0101-0101-0101-010101010101
+        I6 a charge is its bill broken: row 22 of usage, charge 01a1df14-1e00-7000-8000-000000000014: its request id or another field was changed after it was written"#]]).await;
 }
 
 #[tokio::test]
@@ -366,6 +368,36 @@ async fn i6_a_usage_row_whose_price_does_not_give_its_amount() {
         assert!(told.starts_with("I6 a charge is its bill broken: row 1 of usage"), "{told}");
         assert_eq!(told.lines().count(), 1, "{told}");
     }
+}
+
+/// A statement that changes a field, or a digest, which nothing else in the books depends on.
+#[tokio::test]
+async fn i6_a_usage_row_that_was_changed_after_it_was_written() {
+    for change in [
+        "request_id = 'another'",
+        "notes = 'another'",
+        "prompt_tokens = 1",
+        "key = NULL",
+        "digest = digest + 1",
+    ] {
+        let world = busy_world().await;
+        assert_eq!(told(&world).await, "");
+        tamper(&world, &format!("UPDATE usage SET {change} WHERE seq = 3"));
+        let told = told(&world).await;
+        let expected = "I6 a charge is its bill broken: row 3 of usage, charge ";
+        assert!(told.starts_with(expected), "{change}: {told}");
+        assert!(told.lines().next().unwrap().ends_with("changed after it was written"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn usage_rows_of_earlier_releases_are_counted_and_are_no_fault() {
+    let world = busy_world().await;
+    assert_eq!(verify(&*world.store).await.unwrap().undigested_rows, 0);
+    tamper(&world, "UPDATE usage SET digest = NULL WHERE seq <= 7");
+    let report = verify(&*world.store).await.unwrap();
+    assert!(report.is_clean(), "{:?}", report.violations);
+    assert_eq!(report.undigested_rows, 7);
 }
 
 #[tokio::test]

@@ -9,8 +9,9 @@ use moment::Timestamp;
 use money::{Currency, Nano};
 use store::Store;
 use store::evidence::{Evidence, USAGE_MARKS_MAX, UsageMark, UsagePart};
+use store::usage_digest::DigestCheck;
 
-use super::price_check;
+use super::{digest_check, price_check};
 use crate::error::LedgerError;
 
 /// Reads journal and usage side by side. Both are in the order in which groups were written, so the
@@ -25,8 +26,9 @@ pub(super) struct UsageAudit {
     open: HashMap<Line, i128>,
     /// The same difference for the daily sums, which are complete.
     sums: HashMap<(UsagePart, Currency), i128>,
-    /// Rows whose amount is not their units times their price.
-    mispriced: ViolationList,
+    /// Rows whose amount is not their units times their price, and rows that were changed.
+    wrong_rows: ViolationList,
+    undigested_rows: u64,
 }
 
 /// A charge, or its refund, in one currency.
@@ -48,7 +50,8 @@ impl UsageAudit {
             journal_at: Timestamp::default(),
             open: HashMap::new(),
             sums: sums.map(|sum| ((sum.part, sum.currency), -nanos(sum.amount))).collect(),
-            mispriced: ViolationList::default(),
+            wrong_rows: ViolationList::default(),
+            undigested_rows: 0,
         }
     }
 
@@ -74,8 +77,13 @@ impl UsageAudit {
         self.read_until(store, |_| false).await
     }
 
+    /// The rows read so far that have no digest.
+    pub(super) fn undigested_rows(&self) -> u64 {
+        self.undigested_rows
+    }
+
     pub(super) fn finish(self) -> ViolationList {
-        let mut violations = self.mispriced;
+        let mut violations = self.wrong_rows;
         let mut lines: Vec<(Line, i128)> = self.open.into_iter().collect();
         lines.sort_unstable();
         for (line, nanos) in lines {
@@ -113,9 +121,11 @@ impl UsageAudit {
                     return Ok(());
                 }
                 self.after_seq = mark.seq;
-                if let Some(violation) = price_check::broken(store, &mark).await? {
-                    self.mispriced.push(violation);
+                let mispriced = price_check::broken(store, &mark).await?;
+                if let Some(violation) = mispriced.or_else(|| digest_check::find_change(&mark)) {
+                    self.wrong_rows.push(violation);
                 }
+                self.undigested_rows += u64::from(mark.digest == DigestCheck::Absent);
                 let UsageMark { charge, owner, currency, amount, at, .. } = mark;
                 let is_refund = amount.is_negative();
                 self.add(Line { charge, owner, currency, is_refund }, at, -nanos(amount));

@@ -7,6 +7,7 @@ use money::Currency;
 use store::error::StoreError;
 use store::names::units_of;
 use store::usage::UsageRow;
+use store::usage_digest::digest_usage_row;
 use uuid::Uuid;
 
 use crate::columns::{signed, signed_or_none, text};
@@ -24,14 +25,14 @@ const ADD_TRANSFERS: &str = "INSERT INTO transfer \
 
 const ADD_USAGE: &str = "INSERT INTO usage (charge, owner, key, at_ms, sku, model, currency, \
     units, price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, \
-    execution_ms, notes) \
+    execution_ms, notes, digest) \
     SELECT charge, owner, key, at_ms, sku, model, currency, units, price_pico, price_per, amount, \
-    request_id, prompt_tokens, completion_tokens, execution_ms, notes \
+    request_id, prompt_tokens, completion_tokens, execution_ms, notes, digest \
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[], $5::text[], $6::text[], \
     $7::text[], $8::int8[], $9::int8[], $10::int8[], $11::int8[], $12::text[], $13::int8[], \
-    $14::int8[], $15::int8[], $16::text[]) WITH ORDINALITY AS added \
+    $14::int8[], $15::int8[], $16::text[], $17::int8[]) WITH ORDINALITY AS added \
     (charge, owner, key, at_ms, sku, model, currency, units, price_pico, price_per, amount, \
-    request_id, prompt_tokens, completion_tokens, execution_ms, notes, place) ORDER BY place";
+    request_id, prompt_tokens, completion_tokens, execution_ms, notes, digest, place) ORDER BY place";
 
 const ADD_SYSTEMS: &str = "INSERT INTO account (id, node, currency, name, opened_ms) \
     SELECT id, $2, currency, name, opened_ms \
@@ -125,6 +126,7 @@ impl<'a> UsageRows<'a> {
             counts(|row| row.details.completion_tokens)?,
             counts(|row| row.details.execution_ms)?,
             texts(|row| &row.notes),
+            numbers(digest_usage_row),
         ];
         statements.add(ADD_USAGE, values);
         Ok(())

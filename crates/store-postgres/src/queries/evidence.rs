@@ -14,11 +14,11 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::Postgres;
-use crate::columns::{bytes, get, limit, nano, nano_or_none, parsed, price, time};
+use crate::columns::{bytes, get, limit, nano, nano_or_none, parsed, time};
 use crate::error::PgError;
 use crate::queries::books::trial_balance;
 use crate::queries::recount::miscounts;
-use crate::queries::usage::pruned_before_day;
+use crate::queries::usage::{COLUMNS, pruned_before_day, usage_at};
 use crate::session::Session;
 
 impl EvidenceStore for Postgres {
@@ -84,26 +84,17 @@ async fn audit_after(
     rows.iter().map(entry).collect()
 }
 
+/// The place of the digest after [`COLUMNS`].
+const DIGEST: usize = 17;
+
 async fn usage_marks(
     db: &Session,
     after_seq: i64,
     rows_max: usize,
 ) -> Result<Vec<UsageMark>, PgError> {
-    let sql = "SELECT seq, charge, owner, currency, amount, at_ms, units, price_pico FROM usage \
-               WHERE $1 < seq ORDER BY seq LIMIT $2";
-    let rows = db.rows(sql, &[&after_seq, &limit(rows_max.min(USAGE_MARKS_MAX))]).await?;
-    let mark = |row| {
-        Ok(UsageMark {
-            seq: get(row, 0)?,
-            charge: EntryId(get(row, 1)?),
-            owner: OwnerId(get(row, 2)?),
-            currency: parsed(row, 3, Currency::from_name)?,
-            amount: nano(row, 4)?,
-            at: time(row, 5)?,
-            units: u64::try_from(get::<i64>(row, 6)?).unwrap_or(0),
-            price: price(row, 7)?,
-        })
-    };
+    let sql = format!("SELECT {COLUMNS}, digest FROM usage WHERE $1 < seq ORDER BY seq LIMIT $2");
+    let rows = db.rows(&sql, &[&after_seq, &limit(rows_max.min(USAGE_MARKS_MAX))]).await?;
+    let mark = |row| Ok(UsageMark::of_row(get(row, 0)?, &usage_at(row)?, get(row, DIGEST)?));
     rows.iter().map(mark).collect()
 }
 

@@ -5,6 +5,7 @@
 mod batches;
 mod changes;
 mod conformance;
+mod digests;
 mod fencing;
 mod frozen;
 mod lost;

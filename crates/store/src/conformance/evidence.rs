@@ -12,6 +12,7 @@ use crate::conformance::fixture::{
 };
 use crate::evidence::{AllowanceSet, UsageMark, UsagePart, UsageSum};
 use crate::key::{ApiKey, KeySettings};
+use crate::usage_digest::{DigestCheck, digest_usage_row};
 use crate::write::Write;
 
 pub(crate) const CASES: Cases = &[
@@ -40,9 +41,8 @@ async fn usage_told(store: &dyn Store) {
     assert_eq!(evidence.usage_sums, sums);
     let marks = store.usage_marks(0, 10).await.expect("asked");
     let seq = evidence.usage_last_seq;
-    let (charge, owner, at) = (row.charge, row.owner, row.at);
-    let (units, price) = (row.units, row.price);
-    assert_eq!(marks, [UsageMark { seq, charge, owner, currency, amount, at, units, price }]);
+    assert_eq!(marks, [UsageMark::of_row(seq, &row, Some(digest_usage_row(&row)))]);
+    assert_eq!(marks[0].digest, DigestCheck::Matching);
     assert_eq!(store.usage_marks(seq, 10).await.expect("asked"), []);
 }
 

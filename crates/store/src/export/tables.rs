@@ -91,7 +91,7 @@ pub const TABLES: &[Table] = &[
         number("at_ms"), text("sku"), text("model"), text("currency"), number("units"),
         number("price_pico"), number("price_per"), number("amount"), text("request_id"),
         number("prompt_tokens"), number("completion_tokens"), number("execution_ms"),
-        text("notes")),
+        text("notes"), number("digest")),
     table!("usage_daily" by ["owner", "day", "currency", "key", "model", "sku"] => id("owner"),
         number("day"), text("currency"), id("key"), text("model"), text("sku"),
         number("row_count"), number("units"), number("amount")),

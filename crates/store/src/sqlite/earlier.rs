@@ -3,7 +3,8 @@
 use rusqlite::Connection;
 
 /// SQL that reverts each migration, the latest first. Add a line for each new migration.
-const UNDONE: [(i64, &str); 10] = [
+const UNDONE: [(i64, &str); 11] = [
+    (22, "ALTER TABLE usage DROP COLUMN digest"),
     (21, "ALTER TABLE api_key DROP COLUMN is_operator"),
     (20, "DROP TRIGGER audit_counted; DROP TABLE audit_count"),
     (

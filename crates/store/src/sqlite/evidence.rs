@@ -10,11 +10,11 @@ use crate::evidence::{
     ReceivedClaim, USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum,
 };
 use crate::names::allowance;
-use crate::sqlite::columns::{id, nano, nano_or_none, parsed, price, time};
+use crate::sqlite::columns::{id, nano, nano_or_none, parsed, time};
 use crate::sqlite::load::trial_balance;
 use crate::sqlite::recount::miscounts;
 use crate::sqlite::schema;
-use crate::sqlite::usage::pruned_before_day;
+use crate::sqlite::usage::{COLUMNS, pruned_before_day, usage_at};
 
 pub(crate) fn evidence(connection: &Connection) -> rusqlite::Result<Evidence> {
     let last_seq = "SELECT coalesce(max(seq), 0) FROM usage";
@@ -38,20 +38,10 @@ pub(crate) fn usage_marks(
     after_seq: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<UsageMark>> {
-    let sql = "SELECT seq, charge, owner, currency, amount, at_ms, units, price_pico FROM usage \
-               WHERE ?1 < seq ORDER BY seq LIMIT ?2";
-    let mut statement = connection.prepare_cached(sql)?;
+    let sql = format!("SELECT {COLUMNS}, digest FROM usage WHERE ?1 < seq ORDER BY seq LIMIT ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
     let marks = statement.query_map(params![after_seq, limit.min(USAGE_MARKS_MAX)], |row| {
-        Ok(UsageMark {
-            seq: row.get(0)?,
-            charge: id(row, 1).map(EntryId)?,
-            owner: id(row, 2).map(OwnerId)?,
-            currency: parsed(row, 3, Currency::from_name)?,
-            amount: nano(row, 4)?,
-            at: time(row, 5)?,
-            units: row.get(6)?,
-            price: price(row, 7)?,
-        })
+        Ok(UsageMark::of_row(row.get(0)?, &usage_at(row)?, row.get("digest")?))
     })?;
     marks.collect()
 }

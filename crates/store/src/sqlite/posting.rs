@@ -20,6 +20,7 @@ use crate::sqlite::wallets;
 use crate::sqlite::writer::WriteError;
 use crate::sums::Sums;
 use crate::usage::{PRUNED_BEFORE_DAY, UsageRow};
+use crate::usage_digest::digest_usage_row;
 use crate::write::{Group, Write};
 
 /// The writer's caches, kept between transactions.
@@ -52,8 +53,8 @@ pub(crate) const ADD_TRANSFER: &str = "INSERT INTO transfer \
 
 pub(crate) const ADD_USAGE: &str = "INSERT INTO usage (seq, charge, owner, key, at_ms, sku, model, currency, \
     units, price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, \
-    execution_ms, notes) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+    execution_ms, notes, digest) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 impl<'batch> Posting<'batch> {
     pub(crate) fn new(
@@ -306,7 +307,8 @@ fn add_usage(
         row.details.prompt_tokens,
         row.details.completion_tokens,
         row.details.execution_ms,
-        row.notes
+        row.notes,
+        digest_usage_row(row),
     ])?;
     Ok(())
 }

@@ -199,3 +199,24 @@ async fn a_model_that_nobody_lists_is_unknown() {
     let error = sources.puller().pull("nothing").await.unwrap_err();
     assert!(matches!(error, PullError::Unknown { .. }));
 }
+
+#[tokio::test]
+async fn a_fetch_that_panics_is_noted_as_failed_and_the_next_one_starts_anew() {
+    let sources = Sources::start().await;
+    let puller = sources.puller();
+    let model = puller.manifest.model("library").unwrap();
+    let panicking = Arc::clone(&puller);
+    let task = puller.tasks.spawn(async move {
+        let _note = OutcomeNote::new(&panicking, &model.id);
+        panic!("a fault of the program");
+    });
+    let cut_short = |_| PullError::CutShort { id: "library".to_owned() };
+    let done = async move { task.await.map_err(cut_short) }.boxed().shared();
+    let gauge = Arc::new(Gauge::new(model.bytes()));
+    puller.desk().under_way.insert(model.id.clone(), UnderWay { gauge, done: done.clone() });
+    done.await.unwrap_err();
+    let state = puller.state("library");
+    assert!(matches!(&state, State::Failed(words) if words.contains("cut short")), "{state:?}");
+    puller.pull("library").await.unwrap();
+    assert_eq!(puller.state("library"), State::Ready);
+}
