@@ -9,6 +9,7 @@ mod charset;
 mod depth;
 mod frame;
 mod region;
+mod script_need;
 mod texts;
 
 use dom_query::Document;
@@ -18,6 +19,8 @@ use html_to_markdown_rs::{
 };
 
 pub use charset::decode;
+pub use script_need::ScriptNeed;
+use script_need::ScriptSigns;
 
 /// More than any page has that is worth reading.
 const ELEMENTS_MAX: usize = 50_000;
@@ -26,10 +29,6 @@ const DEPTH_MAX: usize = 256;
 /// A reader's mode that finds less than this part of the content has lost some of it. Chosen by the
 /// pages in docs/benchmarks.md.
 const ARTICLE_MIN_PERCENT: usize = 80;
-/// A page with fewer words than this, and scripts, is likely built by them.
-const WORDS_FEW: usize = 80;
-/// Where scripts put what they build.
-const SHELLS: &str = "#root:empty, #app:empty, #__next:empty, #__nuxt:empty, app-root:empty";
 
 /// What was read off a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +37,8 @@ pub struct Page {
     pub markdown: String,
     /// Where the page says that its Markdown lies.
     pub alternate: Option<String>,
-    /// It says little, and has scripts that may say more.
-    pub needs_scripts: bool,
-    /// It says nothing but its title, or is the empty frame that scripts fill.
+    pub script_need: ScriptNeed,
+    /// It says nothing but its title, or is a frame that scripts have not filled.
     pub is_bare: bool,
 }
 
@@ -58,8 +56,7 @@ pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
         .select("link[rel~=alternate][type='text/markdown']")
         .attr("href")
         .map(|href| href.to_string());
-    let has_scripts = document.select("script").exists();
-    let has_shell = document.select(SHELLS).exists();
+    let signs = ScriptSigns::find(&document);
     let title = document.select("title").text().trim().to_owned();
     // The names in a declaration may be links, and Markdown shows those in code as they are written.
     document.select("pre").strip_elements(&["a"]);
@@ -73,10 +70,9 @@ pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
         None => (title, content),
     };
     let said = words(&markdown);
-    let is_bare = has_scripts && (said == 0 || (has_shell && said < WORDS_FEW));
+    let (script_need, is_bare) = (signs.judge(&markdown, said), signs.is_bare(&markdown, said));
     let markdown = with_title(&title, &markdown);
-    let needs_scripts = has_scripts && (words(&markdown) < WORDS_FEW || has_shell);
-    Ok(Page { title, markdown, alternate, needs_scripts, is_bare })
+    Ok(Page { title, markdown, alternate, script_need, is_bare })
 }
 
 /// All that the element with the content holds.

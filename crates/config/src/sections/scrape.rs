@@ -17,8 +17,9 @@ pub const SECTION: Section = Section {
             Kind::Text,
             "\"auto\"",
             "The browser for pages that need one: `auto` looks for it, `off` does without, \
-             or the full path of the program. Without one, pages that scripts build are errors \
-             and cost nothing.",
+             or the full path of the program. Without one, pages that are empty until scripts \
+             have filled them are errors and cost nothing; short pages that say something without \
+             their scripts are read as they are.",
         ),
         Key::with_default(
             "sandbox",
