@@ -28,9 +28,9 @@ use tower::ServiceExt;
 
 use crate::console::{begin, cookie};
 
-/// The longest that the service may hold a body that does not come: 20 s to read it, a second before
-/// the refusal and 30 s beside it.
-const BODY_TIME_MAX: Duration = Duration::from_secs(55);
+/// The longest that the service may hold a body that does not come. One that is read: 20 s, a second
+/// before the refusal and a second beside it. One that is not: a second and 30 s.
+const BODY_TIME_MAX: Duration = Duration::from_secs(35);
 const METHODS: [Method; 4] = [Method::GET, Method::POST, Method::PATCH, Method::DELETE];
 const CONTENT_TYPES: [&str; 2] = ["application/json", "multipart/form-data; boundary=x"];
 
