@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const WORDS_FEW: usize = 80;
 /// With fewer words than this beside it, a notice for browsers without scripts counts. Pages that
 /// are complete without scripts have such notices too.
-const WORDS_BESIDE_NOTICE: usize = 10;
+const WORDS_BESIDE_NOTICE: usize = 5;
 /// A text of at most so many words may be no more than a notice that a page is loading.
 const WORDS_OF_LOADING: usize = 4;
 /// The same of a notice that asks for scripts.
