@@ -26,10 +26,13 @@ SHELL = '<html><head><title>App</title><script src="/app.js"></script></head><bo
 SCRIPT = """fetch('/data').then((it) => it.text()).then((text) => {
   document.getElementById('root').innerHTML = '<h1>Built</h1><p>' + text + '</p>';
 });"""
+COUNTED = """<html><head><title>Café</title><script async src="/counter.js"></script></head>
+<body><h1>Café</h1><p>Open from nine to five.</p></body></html>"""
 LOOP = '<html><head><title>App</title></head><body><div id="root"></div><script>for (;;) {}</script></body></html>'
 PAGES = {
     "/loop": ("text/html", LOOP),
     "/article": ("text/html", ARTICLE),
+    "/counted": ("text/html", COUNTED),
     "/app": ("text/html", SHELL),
     "/app.js": ("text/javascript", SCRIPT),
     "/data": ("text/plain", "Fetched by a script."),
@@ -132,6 +135,9 @@ class WithoutBrowser(ScrapeCase):
         self.assertIn("built by scripts", json.dumps(refusal))
         self.assertEqual(self.get("/billing/usage")["data"], [])
         self.assertEqual(self.scrape("/article")[0], 200)
+        status, page = self.scrape("/counted")
+        self.assertEqual(status, 200, page)
+        self.assertIn("Open from nine to five.", page["content"])
 
 def command_of(process):
     try:

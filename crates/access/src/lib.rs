@@ -98,6 +98,13 @@ impl KeyRing {
         self
     }
 
+    /// True if a secret can be opened without a read of the store.
+    pub fn is_cached(&self, secret: &str) -> bool {
+        let is_short = secret.len() <= SECRET_BYTES_MAX;
+        let digest = || secret::digest(&self.peppers.current, secret);
+        is_short && self.cache.get(&digest(), Instant::now()).is_some()
+    }
+
     /// Returns the holder of a secret.
     pub async fn open(&self, secret: &str) -> Result<Arc<Holder>, KeyRefused> {
         if SECRET_BYTES_MAX < secret.len() {

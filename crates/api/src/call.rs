@@ -11,6 +11,7 @@ use access::{Holder, Proof};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use domain::catalogue::Country;
@@ -289,6 +290,8 @@ pub(crate) async fn stray(app: Shared, request: Request, refusal: Refusal) -> Re
 }
 
 /// Responds to a request that is free and not counted, with the caller's limits in the headers.
+/// An invalid credential does not change the response, and counts as a failure: a blocked address cannot
+/// try keys here.
 pub(crate) async fn answer_freely(
     app: Shared,
     request: Request,
@@ -297,11 +300,24 @@ pub(crate) async fn answer_freely(
     let (parts, _) = request.into_parts();
     let now = app.clock.now();
     let address = CallerOrigin::of(&app.settings, &parts).address;
-    let known = KeyHolder::present(&app, &arrival(&parts, address, now)).await.ok();
+    let known = show_freely(&app, &arrival(&parts, address, now)).await;
     let holder = known.as_ref().map(|KeyHolder(holder)| holder.as_ref());
     let standing = usual_standing(&app, holder, address, LimitClass::General, now);
     write_standing(&mut response, &standing, holder, now);
     response
+}
+
+/// The holder of a key that was sent although none is needed.
+async fn show_freely(app: &App, arrival: &Arrival<'_>) -> Option<KeyHolder> {
+    let is_key = arrival.headers.contains_key(AUTHORIZATION);
+    if is_key && refuse_blocked_address(app, arrival.address, arrival.now).is_err() {
+        return None;
+    }
+    let presented = KeyHolder::present(app, arrival).await;
+    if is_key && presented.as_ref().is_err_and(|it| it.status() == StatusCode::UNAUTHORIZED) {
+        app.note_failure(Principal::Address(arrival.address), arrival.now);
+    }
+    presented.ok()
 }
 
 /// The current limits of a caller, or of its address, if the request was not counted.

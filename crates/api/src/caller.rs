@@ -15,9 +15,9 @@ use crate::arrival::Arrival;
 use crate::console::session;
 use crate::discovery;
 use crate::input::PaymentHeader;
+use crate::key_lookups::open_key;
 use crate::operation::Operation;
 use crate::refusal::Refusal;
-use crate::refusal::key::refuse_key;
 use crate::wallets::sign_in;
 use crate::wallets::visits::Visit;
 
@@ -107,7 +107,7 @@ impl Credential for KeyHolder {
             return KeyHolder::of(session::holder(app, arrival.headers, arrival.now).await?);
         }
         let secret = bearer(arrival.headers)?;
-        app.keys.open(secret).await.map(KeyHolder).map_err(refuse_key)
+        open_key(app, arrival, secret).await.map(KeyHolder)
     }
 
     fn of(holder: Arc<Holder>) -> Result<KeyHolder, Refusal> {

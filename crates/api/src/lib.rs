@@ -26,6 +26,7 @@ pub mod engines;
 pub mod home;
 pub mod hosts;
 pub mod input;
+mod key_lookups;
 mod keyed;
 pub mod metering_faults;
 pub mod model_headers;

@@ -9,6 +9,7 @@ mod charset;
 mod depth;
 mod frame;
 mod region;
+mod script_need;
 mod texts;
 
 use dom_query::Document;
@@ -18,6 +19,8 @@ use html_to_markdown_rs::{
 };
 
 pub use charset::decode;
+pub use script_need::ScriptNeed;
+use script_need::ScriptSigns;
 
 /// More elements than any useful page has.
 const ELEMENTS_MAX: usize = 50_000;
@@ -26,10 +29,6 @@ const DEPTH_MAX: usize = 256;
 /// If Readability finds less than this share of the content, it has lost some. Chosen with the
 /// pages in docs/benchmarks.md.
 const ARTICLE_MIN_PERCENT: usize = 80;
-/// A page with scripts and fewer words than this is probably built by them.
-const WORDS_FEW: usize = 80;
-/// Elements into which scripts render a page.
-const SHELLS: &str = "#root:empty, #app:empty, #__next:empty, #__nuxt:empty, app-root:empty";
 
 /// The content of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +37,7 @@ pub struct Page {
     pub markdown: String,
     /// The URL of the page's Markdown version, if it links one.
     pub alternate: Option<String>,
-    /// Set if the page has scripts, and little text or an empty root element for them.
-    pub needs_scripts: bool,
+    pub script_need: ScriptNeed,
     /// Set if the page has scripts, and no text but its title or an almost empty shell.
     pub is_bare: bool,
 }
@@ -58,8 +56,7 @@ pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
         .select("link[rel~=alternate][type='text/markdown']")
         .attr("href")
         .map(|href| href.to_string());
-    let has_scripts = document.select("script").exists();
-    let has_shell = document.select(SHELLS).exists();
+    let signs = ScriptSigns::find(&document);
     let title = document.select("title").text().trim().to_owned();
     // Names in code may be links, which Markdown would show literally in a code block.
     document.select("pre").strip_elements(&["a"]);
@@ -73,10 +70,9 @@ pub fn read(html: &str, address: &str) -> Result<Page, Unreadable> {
         None => (title, content),
     };
     let said = words(&markdown);
-    let is_bare = has_scripts && (said == 0 || (has_shell && said < WORDS_FEW));
+    let (script_need, is_bare) = (signs.judge(&markdown, said), signs.is_bare(&markdown, said));
     let markdown = with_title(&title, &markdown);
-    let needs_scripts = has_scripts && (words(&markdown) < WORDS_FEW || has_shell);
-    Ok(Page { title, markdown, alternate, needs_scripts, is_bare })
+    Ok(Page { title, markdown, alternate, script_need, is_bare })
 }
 
 /// All content of the main element.

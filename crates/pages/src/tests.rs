@@ -40,7 +40,7 @@ fn an_article_is_told_without_its_frame() {
     for left_out in ["cookies", "Buy now", "Imprint", "Shop"] {
         assert!(!text.contains(left_out), "{left_out} in {text}");
     }
-    assert!(!page.needs_scripts);
+    assert_eq!(page.script_need, ScriptNeed::None);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn text_without_spaces_is_not_taken_for_a_shell() {
         "<html><head><script src=a.js></script></head><body><p>{}</p></body></html>",
         "船は七時に港を出る。".repeat(20)
     );
-    assert!(!read(&html, ADDRESS).unwrap().needs_scripts);
+    assert_eq!(read(&html, ADDRESS).unwrap().script_need, ScriptNeed::None);
 }
 
 #[test]
@@ -128,18 +128,86 @@ fn the_bytes_of_a_picture_are_not_told() {
     assert!(!read(&html, ADDRESS).unwrap().markdown.contains("base64"));
 }
 
+/// A page as site generators and content systems write it: a counter of visitors, data for search
+/// engines, and a picture for browsers without scripts.
+fn counted(body: &str) -> String {
+    format!(
+        "<!doctype html><html><head><title>Harbour café</title>\
+         <script async src='https://counter.example.com/tag.js?id=G-1'></script>\
+         <script>window.dataLayer = window.dataLayer || []; dataLayer.push(['config', 'G-1']);</script>\
+         <script type=application/ld+json>{{\"@type\": \"CafeOrCoffeeShop\"}}</script></head><body>{body}\
+         <noscript><img height=1 width=1 src='https://counter.example.com/javascript-enabled.gif'></noscript>\
+         </body></html>"
+    )
+}
+
 #[test]
-fn a_shell_for_scripts_is_recognised() {
-    let shell = "<html><head><title>App</title><script src=a.js></script></head>\
-                 <body><div id=root></div></body></html>";
-    let page = read(shell, ADDRESS).unwrap();
-    assert!(page.needs_scripts && page.is_bare);
-    let little = "<html><head><title>App</title><script src=a.js></script></head>\
-                  <body><p>It opens at nine.</p></body></html>";
-    let page = read(little, ADDRESS).unwrap();
-    assert!(page.needs_scripts && !page.is_bare);
+fn short_pages_with_scripts_are_complete_without_them() {
+    let words = "<h1>Harbour café</h1><p>Open daily from nine to five. Closed on Mondays.</p>";
+    let pages = [
+        counted(words),
+        counted("<p>Hello, world!</p>"),
+        counted(&format!("<div id=app>{words}</div>")),
+        counted(&format!(
+            "<main>{words}</main><div id=comments><noscript>Please enable JavaScript to \
+                          view the comments.</noscript></div>"
+        )),
+        counted("<h1>JavaScript: the good parts</h1><p>Used, 12 EUR. All you need.</p>"),
+        counted("<p>Loading dock: open daily from nine to five.</p>"),
+        counted(&format!(
+            "<noscript>This app works best with JavaScript enabled.</noscript>\
+                          <div id=___gatsby>{words}</div>"
+        )),
+    ];
+    for html in pages {
+        let page = read(&html, ADDRESS).unwrap();
+        assert_eq!((page.script_need, page.is_bare), (ScriptNeed::Possible, false), "{page:?}");
+    }
+    let data = format!(
+        "<html><head><title>A</title><script type=application/ld+json>{{}}</script></head>\
+         <body>{words}</body></html>"
+    );
+    assert_eq!(read(&data, ADDRESS).unwrap().script_need, ScriptNeed::None);
     let bare = "<html><body><h1>Hi</h1><p>Short, and complete.</p></body></html>";
-    assert!(!read(bare, ADDRESS).unwrap().needs_scripts);
+    assert_eq!(read(bare, ADDRESS).unwrap().script_need, ScriptNeed::None);
+}
+
+#[test]
+fn frames_that_scripts_fill_are_recognised() {
+    let frames = [
+        // As the generators of React, Vue, Angular, Next and Nuxt applications write them.
+        "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
+        "<noscript><strong>We're sorry but shop doesn't work properly without JavaScript enabled. \
+         Please enable it to continue.</strong></noscript><div id=app></div><!-- built files -->",
+        "<app-root></app-root>",
+        "<div id=__next> <div class=spinner></div> <script>start()</script> </div>",
+        "<div id=__nuxt><!-- --></div><p>A shop for boats.</p>",
+        // Elements with other names.
+        "<div id=mount></div>",
+        "<div class=page><div class=loader>Loading…</div></div>",
+        "<p>Please wait...</p>",
+        "<div id=main><p>This site requires JavaScript. Please turn it on.</p></div>",
+        "<header><nav><a href=/>Home</a></nav></header><main id=content></main>",
+        "<div id=shop><p>Boats &amp; sails</p></div><noscript>Please enable JavaScript.</noscript>",
+    ];
+    for frame in frames {
+        let page = read(&counted(frame), ADDRESS).unwrap();
+        assert_eq!(page.script_need, ScriptNeed::Certain, "{frame}: {page:?}");
+    }
+    let filled = counted(&format!("<div id=root>{}</div>", paragraphs(4)));
+    assert_eq!(read(&filled, ADDRESS).unwrap().script_need, ScriptNeed::None);
+}
+
+#[test]
+fn pages_that_say_nothing_after_their_scripts_have_run_are_bare() {
+    for (body, is_bare) in [
+        ("<div id=root></div>", true),
+        ("<div>Loading…</div>", true),
+        ("<noscript>Please enable JavaScript.</noscript><p>Boats &amp; sails</p>", false),
+        ("<p>It opens at nine.</p>", false),
+    ] {
+        assert_eq!(read(&counted(body), ADDRESS).unwrap().is_bare, is_bare, "{body}");
+    }
 }
 
 #[test]

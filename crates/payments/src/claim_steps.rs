@@ -279,7 +279,10 @@ impl Desk {
         let now = self.clock.now();
         let owner = wallets::owner(self.store.as_ref(), payer, now).await;
         let owner = owner.map_err(unavailable)?.id;
-        let balances = self.ledger.balances_anywhere(owner).await;
+        let balances = self.ledger.balances_anywhere(owner).await.map_err(|error| {
+            tracing::error!(%error, "the balance after a payment could not be read: {error}");
+            TopUpRefused::Unavailable
+        })?;
         Ok(Settled {
             payment_id: payment_id(claim.id),
             payer: claim.payer.clone(),
@@ -287,7 +290,7 @@ impl Desk {
             network: claim.network.clone(),
             transaction: transaction.clone(),
             amount: credit.amount,
-            balance: balances.map_err(|_| TopUpRefused::Unavailable)?.usd,
+            balance: balances.usd,
         })
     }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use domain::web_address::WebAddress;
 use reader::CallerId;
-use reader::turns::Turns;
+use reader::turns::{TaskPermit, Turns};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 use tokio_util::task::TaskTracker;
@@ -30,6 +30,9 @@ use crate::fetch::Fetcher;
 /// Pages rendered at the same time. One caller can use all but one of them. Each page takes
 /// hundreds of megabytes and a core.
 const PAGES_AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
+/// Maximum wait of a page for its turn. A later one would not end within the time of its request, and
+/// is refused with 503.
+const TURN_TIME_MAX: Duration = Duration::from_secs(20);
 /// Time limit of one page, from its first request to the finished HTML.
 pub const PAGE_TIME_MAX: Duration = Duration::from_secs(15);
 /// Extra time after which the supervisor ends the browser, even if the page's task is stuck.
@@ -91,7 +94,7 @@ impl Browser {
         address: &WebAddress,
         caller: CallerId,
     ) -> Result<String, BrowserError> {
-        let _turn = self.turns.take(caller).await.map_err(|_| BrowserError::Busy)?;
+        let _turn = self.take_turn(caller).await?;
         let mut running = self.running().await?;
         let time_max = self.setup.page_time;
         running.wire.set_deadline(Instant::now() + time_max + SUPERVISOR_DELAY);
@@ -116,6 +119,13 @@ impl Browser {
         Ok(html)
     }
 
+    async fn take_turn(&self, caller: CallerId) -> Result<TaskPermit, BrowserError> {
+        match timeout(TURN_TIME_MAX, self.turns.take(caller)).await {
+            Ok(Ok(turn)) => Ok(turn),
+            Ok(Err(_)) | Err(_) => Err(BrowserError::Busy),
+        }
+    }
+
     async fn running(&self) -> Result<Running, BrowserError> {
         while let Some(running) = self.idle().pop() {
             if running.wire.is_open() {
@@ -136,5 +146,32 @@ impl Browser {
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Running>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_that_waits_too_long_for_its_turn_is_told_to_come_again() {
+        let keeper = KeeperProgram { path: "/bin/false".into(), command: "browser" };
+        let browser = Browser::new(BrowserSetup {
+            program: "/bin/false".into(),
+            keeper,
+            sandbox: true,
+            page_time: PAGE_TIME_MAX,
+        });
+        let first = browser.take_turn(CallerId(1)).await.unwrap();
+        let _second = browser.take_turn(CallerId(2)).await.unwrap();
+        let begun = Instant::now();
+        assert_eq!(browser.take_turn(CallerId(3)).await.unwrap_err(), BrowserError::Busy);
+        assert_eq!(begun.elapsed(), TURN_TIME_MAX);
+        let soon = async {
+            tokio::time::sleep(PAGE_TIME_MAX).await;
+            drop(first);
+        };
+        let (turn, ()) = tokio::join!(browser.take_turn(CallerId(3)), soon);
+        turn.unwrap();
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::web_address::WebAddress;
 use http::header::{CONTENT_TYPE, LINK};
+use pages::ScriptNeed;
 use reader::CallerId;
 use tokio::time::{Instant, timeout};
 
@@ -217,10 +218,14 @@ impl Scraper {
         if let Some(markdown) = self.native_beside(&fetched.address, told.as_deref()).await {
             return Ok(Scraped { title: page.title, markdown, way: PageSource::Native });
         }
-        if page.needs_scripts {
-            let built = self.built(&fetched.address, caller).await?;
-            if page.markdown.len() < built.markdown.len() {
-                return Ok(built);
+        if page.script_need != ScriptNeed::None {
+            match self.built(&fetched.address, caller).await {
+                Ok(built) if page.markdown.len() < built.markdown.len() => return Ok(built),
+                Ok(_) => {}
+                // Where no browser works, a page is given if it is complete without one.
+                Err(ScrapeFault::NoBrowser | ScrapeFault::BrowserFailed)
+                    if page.script_need == ScriptNeed::Possible => {}
+                Err(fault) => return Err(fault),
             }
         }
         if page.is_bare {
@@ -229,8 +234,8 @@ impl Scraper {
         Ok(Scraped { title: page.title, markdown: page.markdown, way: PageSource::Extracted })
     }
 
-    /// Renders the page with a browser. There is no fallback to the page without scripts: its text
-    /// would not be what the caller paid for.
+    /// Renders the page with a browser. A page that scripts certainly build is not read without them
+    /// instead: its text would not be what the caller paid for.
     async fn built(&self, address: &WebAddress, caller: CallerId) -> Result<Scraped, ScrapeFault> {
         let browser = self.browser.as_ref().ok_or(ScrapeFault::NoBrowser)?;
         let built = browser.build(&self.fetcher, address, caller).await.inspect_err(|error| {

@@ -22,6 +22,7 @@ use crate::console::SESSION_LIFETIME;
 use crate::console::sealed::{Session, Subject};
 use crate::console::session::{self, is_same_origin};
 use crate::console::small_body::read_small_body;
+use crate::key_lookups::open_key;
 use crate::origin::CallerOrigin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -107,7 +108,7 @@ async fn enter(
         return Ok((Subject::Wallet(wallet), holder));
     }
     let holder = match (entry.key, entry.link) {
-        (Some(secret), None) => app.keys.open(secret.trim()).await.map_err(refuse_key)?,
+        (Some(secret), None) => open_key(app, arrival, secret.trim()).await?,
         (None, Some(token)) => {
             let ends = arrival.now.plus(SESSION_LIFETIME);
             app.keys.use_link(&token, ends).await.map_err(refuse_link)?

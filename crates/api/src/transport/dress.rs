@@ -10,13 +10,18 @@ use http_body::Body as HttpBody;
 use tower::{Layer, Service, ServiceExt};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
+use tower_http::compression::predicate::{
+    DefaultPredicate, NotForContentType, Predicate, SizeAbove,
+};
 use tower_http::cors::CorsLayer;
 
 use super::cors;
 use super::stream_progress::ResponseMemory;
 use crate::static_content::AlreadyCompressed;
 
+/// Shorter responses are not compressed: most refusals are shorter, and a compressor takes far more
+/// memory than it would save in bytes.
+const COMPRESSED_BYTES_MIN: u64 = 1024;
 /// Memory of a compressor beside the response that it reads: measured, rounded up.
 const COMPRESSOR_BYTES: usize = 256 * 1024;
 
@@ -53,8 +58,9 @@ impl Dress {
 fn with_memory(mut response: Response) -> Response {
     let is_shared = response.extensions().get::<AlreadyCompressed>().is_some();
     let length = response.body().size_hint().exact().filter(|_| !is_shared);
+    let compressor = if length < Some(COMPRESSED_BYTES_MIN) { 0 } else { COMPRESSOR_BYTES };
     if let Some(length) = length.and_then(|length| usize::try_from(length).ok()) {
-        let memory = ResponseMemory(length.saturating_add(COMPRESSOR_BYTES));
+        let memory = ResponseMemory(length.saturating_add(compressor));
         response.extensions_mut().insert(memory);
     }
     response
@@ -63,6 +69,7 @@ fn with_memory(mut response: Response) -> Response {
 /// Audio and video are already compressed, and a streamed one must not be delayed in a compressor.
 fn is_worth_it() -> impl Predicate {
     DefaultPredicate::new()
+        .and(SizeAbove::new(COMPRESSED_BYTES_MIN))
         .and(NotForContentType::const_new("audio/"))
         .and(NotForContentType::const_new("video/"))
         .and(NotAlreadyCompressed)

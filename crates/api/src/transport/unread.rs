@@ -13,7 +13,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, EXPECT};
-use axum::http::{HeaderValue, Version};
+use axum::http::{HeaderValue, StatusCode, Version};
 use axum::response::Response;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -29,6 +29,8 @@ const SHORT_WAIT: Duration = Duration::from_secs(1);
 /// body, for clients slightly over the limit.
 const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const LINGER_WAIT: Duration = Duration::from_secs(30);
+/// The same after a body that came too slowly: its client has time to read the answer while it sends.
+const LINGER_WAIT_SLOW: Duration = Duration::from_secs(1);
 
 /// Receives the unread rest of a body from its handler.
 #[derive(Default)]
@@ -75,8 +77,10 @@ impl Unread {
         }
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         if !is_held_back {
+            let was_slow = response.status() == StatusCode::REQUEST_TIMEOUT;
+            let wait = if was_slow { LINGER_WAIT_SLOW } else { LINGER_WAIT };
             tasks.spawn(async move {
-                discard(&mut body, LINGER_BYTES_MAX, Instant::now() + LINGER_WAIT).await;
+                discard(&mut body, LINGER_BYTES_MAX, Instant::now() + wait).await;
             });
         }
     }

@@ -48,6 +48,10 @@ const SCRIPT: &str = "\
             + [metadata, renamed, redirected, loopback, socket].join(' ') + '</p>';\
     });";
 
+/// A page that is complete without its script, which counts visitors.
+const COUNTED: &str = "<html><head><title>Café</title><script async src=/counter.js></script></head>\
+                       <body><h1>Café</h1><p>Open from nine to five.</p></body></html>";
+
 /// Returns a page with an inline script.
 fn scripted(script: &str) -> Vec<u8> {
     let shell = "<html><head><title>App</title></head><body><div id=root></div>";
@@ -69,6 +73,7 @@ fn answer(path: &str) -> Vec<u8> {
         "/old" => b"HTTP/1.1 302 Found\r\nlocation: /\r\ncontent-length: 0\r\n\r\n".to_vec(),
         "/secret" | "/latest/meta-data/" => site::page("text/plain", "SECRET"),
         "/plain" => scripted(SHOW),
+        "/counted" => site::page("text/html", COUNTED),
         "/loop" => scripted("for (;;) {}"),
         "/memory" => scripted(
             "const kept = []; for (let i = 0; i < 80; i++) { \
@@ -263,7 +268,7 @@ async fn one_caller_never_has_all_browsers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_needs_a_browser_is_an_error_without_one() {
+async fn a_page_that_needs_a_browser_is_an_error_without_one_and_a_short_page_is_not() {
     let site = Site::start(answer).await;
     let fetcher = Arc::new(site::fetcher(&site));
     let path = env!("CARGO_BIN_EXE_gateway").into();
@@ -271,10 +276,13 @@ async fn a_page_that_needs_a_browser_is_an_error_without_one() {
     let reading = Reading::new(Arc::new(ProcessReader::new(program, NonZeroUsize::MIN)));
     let scraper = Scraper::new(Arc::clone(&fetcher), reading.clone(), None, true);
     assert_eq!(scrape(&scraper, "/plain", ANN).await, Err(ScrapeFault::NoBrowser));
+    let is_read = |it: Scraped| it.way == PageSource::Extracted && it.markdown.contains("nine");
+    assert!(is_read(scrape(&scraper, "/counted", ANN).await.unwrap()));
     // A browser that cannot be started gives an error too.
     let keeper = KeeperProgram { path: env!("CARGO_BIN_EXE_gateway").into(), command: "browser" };
     let program = "/bin/false".into();
     let setup = BrowserSetup { program, keeper, sandbox: true, page_time: PAGE_TIME_MAX };
     let scraper = Scraper::new(fetcher, reading, Some(Arc::new(Browser::new(setup))), true);
     assert_eq!(scrape(&scraper, "/plain", ANN).await, Err(ScrapeFault::BrowserFailed));
+    assert!(is_read(scrape(&scraper, "/counted", ANN).await.unwrap()));
 }

@@ -17,7 +17,9 @@ pub const SECTION: Section = Section {
             Kind::Text,
             "\"auto\"",
             "The browser for pages that need scripts: `auto` searches for it, `off` disables it, \
-             or its full path. Without a browser such pages fail and are not charged.",
+             or its full path. Without a browser, pages that are empty until scripts have filled \
+             them fail and are not charged; short pages with text of their own are read as they \
+             are.",
         ),
         Key::with_default(
             "sandbox",

@@ -77,6 +77,51 @@ async fn bad_keys_are_counted_for_the_address_they_come_from() {
 }
 
 #[tokio::test]
+async fn unknown_keys_of_an_address_are_looked_up_a_bounded_number_of_times() {
+    let app = TestApp::start().await;
+    let mut unused = Vec::new();
+    for _ in 0..3 {
+        let key = json!({"apiKeyType": "INFERENCE", "description": "unused"});
+        unused.push(app.anonymous().bearer(app.create_key(&key).await["apiKey"].as_str().unwrap()));
+    }
+    let guess = async |index: usize| {
+        let guess = app.anonymous().bearer(&format!("guess-{index}"));
+        let reply = guess.send_raw(Method::GET, "/api/v1/nowhere", Body::empty()).await;
+        assert!(matches!(reply.status, 404 | 429), "{}", reply.status);
+    };
+    for index in 0..99 {
+        guess(index).await;
+    }
+    for known in &unused[..2] {
+        assert_eq!(known.get("/api_keys/rate_limits").await.status, 200, "it counts nothing");
+    }
+    guess(99).await;
+    unused[2].get("/api_keys/rate_limits").await.expect(expect![[
+        r#"429 {"error":"Too many unknown API keys came from this address. Please try again shortly."}"#
+    ]]);
+    assert_eq!(unused[0].get("/api_keys/rate_limits").await.status, 200, "it is cached");
+    app.clock.advance_s(60);
+    assert_eq!(unused[2].get("/api_keys/rate_limits").await.status, 200);
+}
+
+#[tokio::test]
+async fn keys_cannot_be_guessed_at_documents_that_need_none() {
+    let app = TestApp::start().await;
+    for path in ["/api/v1/openapi.json", "/v1/openapi.json", "/api/v1/doc/api/swagger.yaml"] {
+        for _ in 0..7 {
+            let guess = app.anonymous().bearer("guess");
+            let reply = guess.send_raw(Method::GET, path, Body::empty()).await;
+            assert_eq!((reply.status, reply.header("x-ratelimit-type")), (200, "global"));
+        }
+    }
+    assert_eq!(app.anonymous().get("/models").await.status, 429);
+    let good = app.inference().await;
+    let shown = good.send_raw(Method::GET, "/api/v1/openapi.json", Body::empty()).await;
+    assert_eq!(shown.header("x-ratelimit-type"), "global", "no key is looked at");
+    assert_eq!(good.get("/api_keys/rate_limits").await.status, 200);
+}
+
+#[tokio::test]
 async fn the_balance_shown_is_no_more_than_the_keys_own_limit_leaves() {
     let app = TestApp::start().await;
     let limited =

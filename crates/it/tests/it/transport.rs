@@ -34,6 +34,9 @@ async fn json_is_compressed_for_those_who_ask() {
         let reply = caller.send_raw(Method::GET, path, Body::empty()).await;
         assert_eq!(reply.header("content-encoding"), encoding);
         assert!(reply.body.len() < plain.body.len() / 2);
+        let refused = caller.send_raw(Method::GET, "/api/v1/nowhere", Body::empty()).await;
+        let is_plain = !refused.headers.contains_key("content-encoding");
+        assert!(refused.status == 404 && is_plain, "a short response needs no compressor");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pages::Page;
+use pages::{Page, ScriptNeed};
 use serde::{Deserialize, Serialize};
 
 use super::Task;
@@ -21,7 +21,7 @@ pub struct Request {
 pub struct Content {
     title: String,
     alternate: Option<String>,
-    needs_scripts: bool,
+    script_need: ScriptNeed,
     is_bare: bool,
 }
 
@@ -38,8 +38,8 @@ impl Task for Request {
     fn perform(self, bytes: &[u8]) -> (Self::Outcome, Vec<u8>) {
         let html = pages::decode(bytes, self.content_type.as_deref());
         match pages::read(&html, &self.address) {
-            Ok(Page { title, markdown, alternate, needs_scripts, is_bare }) => {
-                (Ok(Content { title, alternate, needs_scripts, is_bare }), markdown.into_bytes())
+            Ok(Page { title, markdown, alternate, script_need, is_bare }) => {
+                (Ok(Content { title, alternate, script_need, is_bare }), markdown.into_bytes())
             }
             Err(fault) => (Err(fault.0.to_owned()), Vec::new()),
         }
@@ -49,8 +49,8 @@ impl Task for Request {
 impl Content {
     /// Combines the outcome with its bytes.
     pub fn with(self, markdown: &[u8]) -> Page {
-        let Content { title, alternate, needs_scripts, is_bare } = self;
+        let Content { title, alternate, script_need, is_bare } = self;
         let markdown = String::from_utf8_lossy(markdown).into_owned();
-        Page { title, markdown, alternate, needs_scripts, is_bare }
+        Page { title, markdown, alternate, script_need, is_bare }
     }
 }

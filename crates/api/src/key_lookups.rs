@@ -1,0 +1,43 @@
+//! Opens API keys, and limits how many unknown ones an address may have looked up in the store.
+//!
+//! Every text may be a key, and whether it is one is known only after a read of the store. A key
+//! that exists is read once and then cached; a text that is none would be read for each request,
+//! also on routes that answer without a credential and for addresses that are blocked.
+
+use std::sync::Arc;
+
+use access::{Holder, KeyRefused};
+use domain::limits::tiers::Allowed;
+use domain::limits::window::Subject;
+
+use crate::app::App;
+use crate::arrival::Arrival;
+use crate::refusal::Refusal;
+use crate::refusal::key::refuse_key;
+
+/// Unknown keys a minute that are looked up for one address, those under way included. They are
+/// counted as tokens, which can be given back: a key that is found counts nothing.
+const UNKNOWN_KEYS_A_MINUTE: Allowed = Allowed { requests: u64::MAX, tokens: Some(100) };
+
+/// Returns the holder of a key. A key that is not cached is refused with 429 and not looked up if
+/// its address has sent too many unknown ones.
+pub(crate) async fn open_key(
+    app: &App,
+    arrival: &Arrival<'_>,
+    secret: &str,
+) -> Result<Arc<Holder>, Refusal> {
+    if app.keys.is_cached(secret) {
+        return app.keys.open(secret).await.map_err(refuse_key);
+    }
+    let subject = Subject::new(arrival.address, "unknown keys");
+    let counted = app.limiter.admit(subject, UNKNOWN_KEYS_A_MINUTE, 1, arrival.now);
+    let counted = counted.map_err(|exceeded| {
+        let message = "Too many unknown API keys came from this address. Please try again shortly.";
+        Refusal::rate_limited(message, exceeded.standing().until_reset())
+    })?;
+    let opened = app.keys.open(secret).await;
+    if !matches!(opened, Err(KeyRefused::Unknown)) {
+        app.limiter.correct(counted, 0);
+    }
+    opened.map_err(refuse_key)
+}
