@@ -20,7 +20,7 @@ pub struct CharacterListQuery {
     /// 50 unless said.
     #[schemars(range(min = 1, max = 100))]
     pub limit: Option<u32>,
-    #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[schemars(range(min = 0, max = 1_000_000_000), extend("x-null-text" = true, "default" = 0))]
     pub offset: Option<u64>,
     /// Any of these models.
     #[schemars(length(max = 20), inner(length(max = 4019)))]
