@@ -19,7 +19,10 @@ const BYTES_PER_NUMBER: u64 = 4;
 /// How a model is to be run.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
+    /// Computing threads, at most.
     pub threads: usize,
+    /// Computes with fewer threads while other processes keep cores busy.
+    pub adapts_threads: bool,
     /// How many answers are written side by side.
     pub parallel: u32,
     /// At most as long as the model was trained for.

@@ -63,7 +63,8 @@ pub const SECTION: Section = Section {
             "threads",
             Kind::Integer { least: 0, most: THREADS_MAX },
             "0",
-            "Threads of the engine; 0 takes one per core.",
+            "Threads of the engine; 0 takes one per core, and fewer for text while other \
+             processes keep cores busy.",
         ),
         Key::with_default(
             "idle_unload_s",
