@@ -103,11 +103,6 @@ pub struct Model {
     /// Tokens of context, for text models; the same as `model_spec.availableContextTokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_length: Option<u64>,
-    /// The part of the price that a reseller's agreement takes off. This service has no such
-    /// agreements: always absent, which means no discount.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub discount_to_user: Option<f64>,
     #[serde(flatten)]
     pub spec: ModelSpec,
 }
