@@ -59,11 +59,13 @@ pub struct NewApiKey {
     pub description: String,
     pub consumption_limit: Option<ConsumptionLimits>,
     /// Defaults to `EPOCH`.
+    #[schemars(extend("default" = "EPOCH"))]
     pub limit_period: Option<LimitPeriod>,
     /// When the key stops working: `YYYY-MM-DD`, an ISO 8601 moment, or empty for never.
     #[schemars(length(max = 40))]
     pub expires_at: Option<String>,
     /// Which models the key may use; others are refused with 403. Defaults to `ALL`.
+    #[schemars(extend("default" = "ALL"))]
     pub model_privacy: Option<ModelPrivacy>,
 }
 

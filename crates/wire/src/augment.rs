@@ -33,7 +33,7 @@ pub struct SearchRequest {
     #[schemars(length(min = 1, max = 400))]
     pub query: String,
     /// How many results; 10 unless said.
-    #[schemars(range(min = 1, max = 20))]
+    #[schemars(range(min = 1, max = 20), extend("default" = 10))]
     pub limit: Option<u8>,
     /// Accepted for compatibility: the operator has chosen who searches.
     pub search_provider: Option<SearchProvider>,
@@ -68,9 +68,10 @@ pub struct SearchResult {
 pub struct TextParserRequest {
     /// The document, as a file of at most 25 MB: PDF, EPUB, office files or text. The content says
     /// which it is.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub file: Option<String>,
     /// `json` unless said.
+    #[schemars(extend("default" = "json"))]
     pub response_format: Option<TextFormat>,
 }
 

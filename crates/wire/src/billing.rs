@@ -59,12 +59,13 @@ pub struct UsageQuery {
     #[schemars(length(max = 40))]
     pub end_date: Option<String>,
     /// Rows a page; 200 unless said.
-    #[schemars(range(min = 1, max = 500))]
+    #[schemars(range(min = 1, max = 500), extend("default" = 200))]
     pub limit: Option<u32>,
     /// Which page, from 1.
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 1_000_000), extend("default" = 1))]
     pub page: Option<u32>,
     /// Newest first (`desc`) unless said.
+    #[schemars(extend("default" = "desc"))]
     pub sort_order: Option<SortOrder>,
 }
 

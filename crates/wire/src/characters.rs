@@ -14,11 +14,12 @@ pub struct CharacterListQuery {
     #[schemars(length(max = 20), inner(length(max = 2019)))]
     pub categories: Option<Vec<String>>,
     /// Only characters for adults; none of them unless said.
+    #[schemars(extend("default" = false))]
     pub is_adult: Option<bool>,
     pub is_pro: Option<bool>,
     pub is_web_enabled: Option<bool>,
     /// 50 unless said.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     pub limit: Option<u32>,
     #[schemars(range(min = 0, max = 1_000_000_000), extend("x-null-text" = true, "default" = 0))]
     pub offset: Option<u64>,
@@ -32,8 +33,10 @@ pub struct CharacterListQuery {
     #[schemars(length(max = 200))]
     pub search: Option<String>,
     /// `imports` unless said.
+    #[schemars(extend("default" = "imports"))]
     pub sort_by: Option<CharacterSort>,
     /// Descending unless said.
+    #[schemars(extend("default" = "desc"))]
     pub sort_order: Option<SortOrder>,
 }
 
@@ -111,10 +114,10 @@ pub struct CharacterReply {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewQuery {
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 1_000_000), extend("default" = 1))]
     pub page: Option<u32>,
     /// 20 unless said.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), extend("default" = 20))]
     pub page_size: Option<u32>,
 }
 

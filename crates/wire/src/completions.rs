@@ -19,7 +19,7 @@ pub struct CompletionRequest {
     /// The text after the gap, for models that fill in the middle.
     pub suffix: Option<String>,
     /// The most tokens the continuation may have; 16 unless said.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("default" = 16))]
     pub max_tokens: Option<u64>,
     #[schemars(range(min = 0, max = 2))]
     pub temperature: Option<f64>,
@@ -40,9 +40,11 @@ pub struct CompletionRequest {
     #[schemars(range(min = 0, max = 5))]
     pub logprobs: Option<u32>,
     /// Streams the continuation.
+    #[schemars(extend("default" = false))]
     pub stream: Option<bool>,
     pub stream_options: Option<StreamOptions>,
     /// Repeats the prompt before its continuation. Not for tokens, nor beside `logprobs`.
+    #[schemars(extend("default" = false))]
     pub echo: Option<bool>,
     /// More than `n` is refused: every choice that is made is returned.
     #[schemars(range(min = 0))]

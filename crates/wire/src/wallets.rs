@@ -85,10 +85,10 @@ pub struct WalletBalance {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct WalletTransactionsQuery {
     /// How many to return; 50 unless said otherwise.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     pub limit: Option<usize>,
     /// How many of the newest to leave out.
-    #[schemars(range(min = 0, max = 10_000))]
+    #[schemars(range(min = 0, max = 10_000), extend("default" = 0))]
     pub offset: Option<usize>,
 }
 
@@ -227,12 +227,14 @@ pub struct NewWeb3Key {
     pub token: String,
     pub api_key_type: ApiKeyType,
     /// What the key is for; `Web3 API Key` unless said otherwise.
-    #[schemars(length(max = 64))]
+    #[schemars(length(max = 64), extend("default" = "Web3 API Key"))]
     pub description: Option<String>,
     pub consumption_limit: Option<ConsumptionLimits>,
     /// Defaults to `EPOCH`.
+    #[schemars(extend("default" = "EPOCH"))]
     pub limit_period: Option<LimitPeriod>,
     /// Which models the key may use. Defaults to `ALL`.
+    #[schemars(extend("default" = "ALL"))]
     pub model_privacy: Option<ModelPrivacy>,
     /// When the key stops working: `YYYY-MM-DD`, an ISO 8601 moment, or empty for never.
     #[schemars(length(max = 40))]

@@ -98,6 +98,7 @@ pub struct RetrieveRequest {
     #[schemars(length(min = 1, max = 64))]
     pub queue_id: String,
     /// Deletes what was made once it was sent to its end; false unless said.
+    #[schemars(extend("default" = false))]
     pub delete_media_on_completion: Option<bool>,
 }
 

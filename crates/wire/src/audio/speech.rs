@@ -21,9 +21,10 @@ pub struct SpeechRequest {
     /// every model makes every format.
     pub response_format: Option<SpeechFormat>,
     /// Times as fast as the voice speaks by itself; 1 unless said.
-    #[schemars(range(min = 0.25, max = 4))]
+    #[schemars(range(min = 0.25, max = 4), extend("default" = 1.0))]
     pub speed: Option<f64>,
     /// Sends the sound sentence by sentence as it is made, instead of a complete file.
+    #[schemars(extend("default" = false))]
     pub streaming: Option<bool>,
     /// The language's name or ISO 639-1 code. Models that do not know it go by the text.
     #[schemars(length(min = 2, max = 32))]

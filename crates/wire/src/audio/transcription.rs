@@ -8,15 +8,17 @@ use serde::{Deserialize, Serialize};
 pub struct TranscriptionRequest {
     /// The recording, as a file: WAV, FLAC, M4A, AAC, MP4, MP3, OGG, OGA or WEBM, of at most 25 MB.
     /// The content says which it is; its name is not looked at.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub file: Option<String>,
     /// A transcription model's id, a trait or a compatible name; the default one unless said.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// `json` unless said.
+    #[schemars(extend("default" = "json"))]
     pub response_format: Option<TranscriptionFormat>,
     /// Tells when each segment, word and character was said, as far as the model knows. A model that
     /// knows no times at all answers 400.
+    #[schemars(extend("default" = false))]
     pub timestamps: Option<bool>,
     /// The language that is spoken, as an ISO 639-1 code; the model listens for it unless said.
     #[schemars(length(min = 2, max = 8))]

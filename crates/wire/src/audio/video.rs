@@ -16,6 +16,7 @@ pub struct VideoTranscriptionRequest {
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// `json` unless said.
+    #[schemars(extend("default" = "json"))]
     pub response_format: Option<VideoTranscriptFormat>,
 }
 

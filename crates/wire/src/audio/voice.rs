@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct VoiceRequest {
     /// The recording, as a file of at most 25 MB. Which formats are taken, and how long it must be,
     /// is in the model's `voice_cloning`.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub file: Option<String>,
     /// A speech model that clones voices; the first of them unless said.
     #[schemars(length(min = 1))]

@@ -56,6 +56,7 @@ pub struct ChatCompletionRequest {
     /// Tokens to stop at.
     pub stop_token_ids: Option<Vec<u32>>,
     /// Streams the answer.
+    #[schemars(extend("default" = false))]
     pub stream: Option<bool>,
     pub stream_options: Option<StreamOptions>,
     pub reasoning: Option<ReasoningOptions>,

@@ -11,6 +11,7 @@ use super::Quality;
 pub struct EditRequest {
     /// The picture: a file, base64, a data URL, or an http or https URL. PNG, JPEG or WebP, of at
     /// most 25 MB and of 65536 to 33177600 pixels.
+    #[schemars(extend("x-required" = true))]
     pub image: Option<String>,
     /// What to change, of 1 to 32768 characters; a model may take fewer.
     #[schemars(length(min = 1, max = 32768))]
@@ -33,6 +34,7 @@ pub struct EditRequest {
     /// PNG for `1K` and JPEG beyond, unless said.
     pub output_format: Option<OutputFormat>,
     /// Default: true. Blurs what is found to be for adults.
+    #[schemars(extend("default" = true))]
     pub safe_mode: Option<bool>,
     /// Refused if true: no prompt is rewritten here.
     pub enhance_prompt: Option<bool>,
@@ -45,7 +47,7 @@ pub struct EditRequest {
 #[schemars(rename = "ImageMultiEditRequest")]
 pub struct MultiEditRequest {
     /// The pictures, each as `image` of an edit; the first is what is changed.
-    #[schemars(length(min = 1, max = 16))]
+    #[schemars(length(min = 1, max = 16), extend("x-required" = true))]
     pub images: Option<Vec<String>>,
     /// What to change, of 1 to 32768 characters; a model may take fewer.
     #[schemars(length(min = 1, max = 32768))]
@@ -68,6 +70,7 @@ pub struct MultiEditRequest {
     /// PNG for `1K` and JPEG beyond, unless said.
     pub output_format: Option<OutputFormat>,
     /// Default: true. Blurs what is found to be for adults.
+    #[schemars(extend("default" = true))]
     pub safe_mode: Option<bool>,
     /// Refused if true: no prompt is rewritten here.
     pub enhance_prompt: Option<bool>,

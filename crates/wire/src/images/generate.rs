@@ -26,9 +26,11 @@ pub struct ImageRequest {
     pub cfg_scale: Option<f64>,
     /// Writes what the picture was made from into its file; without it no file says anything.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
     pub embed_exif_metadata: Option<bool>,
     /// `webp` unless said.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "webp"))]
     pub format: Option<ImageFormat>,
     /// 1024 unless said; for models that are sized by pixels, in steps of the model's own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +53,7 @@ pub struct ImageRequest {
     pub quality: Option<Quality>,
     /// Leaves out the visible mark, where the service has one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
     pub hide_watermark: Option<bool>,
     /// Deprecated and disabled: it is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +65,7 @@ pub struct ImageRequest {
     pub lora_strength: Option<u32>,
     /// Answers with the picture itself instead of JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
     pub return_binary: Option<bool>,
     /// How many pictures, each of them paid for; only without `return_binary`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,7 @@ pub struct ImageRequest {
     pub variants: Option<u32>,
     /// Blurs what is found to be for adults; true unless said.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = true))]
     pub safe_mode: Option<bool>,
     /// The same seed makes the same picture; any seed unless said. Only the first variant has it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,14 +16,17 @@ pub struct OpenAiRequest {
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
-    #[schemars(range(min = 1, max = 1))]
+    #[schemars(range(min = 1, max = 1), extend("default" = 1))]
     pub n: Option<u32>,
     /// Default: `auto`, the model's own. The picture has exactly this size: models that are sized by
     /// ratios make the nearest, and what does not fit is cut off.
+    #[schemars(extend("default" = "auto"))]
     pub size: Option<OpenAiSize>,
     /// `b64_json` unless said; `url` gives a data URL.
+    #[schemars(extend("default" = "b64_json"))]
     pub response_format: Option<ResponseFormat>,
     /// `png` unless said.
+    #[schemars(extend("default" = "png"))]
     pub output_format: Option<OpenAiFormat>,
     /// `low` leaves safe mode off.
     pub moderation: Option<Moderation>,
@@ -45,7 +48,7 @@ pub struct OpenAiRequest {
 #[schemars(rename = "OpenAiImageEditRequest")]
 pub struct OpenAiEditRequest {
     /// One picture as a file, or several.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub image: Option<String>,
     /// A picture whose transparent parts may change, as a file.
     #[schemars(extend("format" = "binary"))]
@@ -58,14 +61,17 @@ pub struct OpenAiEditRequest {
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
-    #[schemars(range(min = 1, max = 1))]
+    #[schemars(range(min = 1, max = 1), extend("default" = 1))]
     pub n: Option<u32>,
     /// Default: `auto`, which keeps the ratio of the picture. Any other is the exact size of the
     /// result.
+    #[schemars(extend("default" = "auto"))]
     pub size: Option<OpenAiSize>,
     /// `b64_json` unless said; `url` gives a data URL.
+    #[schemars(extend("default" = "b64_json"))]
     pub response_format: Option<ResponseFormat>,
     /// `png` unless said.
+    #[schemars(extend("default" = "png"))]
     pub output_format: Option<OpenAiFormat>,
     /// For models that list qualities.
     pub quality: Option<OpenAiQuality>,
@@ -83,18 +89,20 @@ pub struct OpenAiEditRequest {
 #[schemars(rename = "OpenAiImageVariationRequest")]
 pub struct VariationRequest {
     /// The picture, as a file.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub image: Option<String>,
     /// An edit model's id, a trait or a compatible name. A name that nobody knows is the default
     /// edit model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
-    #[schemars(range(min = 1, max = 1))]
+    #[schemars(range(min = 1, max = 1), extend("default" = 1))]
     pub n: Option<u32>,
     /// `b64_json` unless said; `url` gives a data URL.
+    #[schemars(extend("default" = "b64_json"))]
     pub response_format: Option<ResponseFormat>,
     /// `png` unless said.
+    #[schemars(extend("default" = "png"))]
     pub output_format: Option<OpenAiFormat>,
     /// Accepted for compatibility and discarded: a variation keeps the ratio of its picture.
     pub size: Option<OpenAiSize>,

@@ -9,15 +9,17 @@ use serde::Deserialize;
 pub struct UpscaleRequest {
     /// The picture: a file, base64 or a data URL. At least 65536 pixels; at most 16777216 once
     /// it is enlarged.
+    #[schemars(extend("x-required" = true))]
     pub image: Option<String>,
     /// An upscale model's id, a trait or a compatible name; the default one unless said.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// How many times as wide and as high; 2 unless said. With 1 it is only improved, which needs
     /// `enhance`.
-    #[schemars(range(min = 1, max = 4))]
+    #[schemars(range(min = 1, max = 4), extend("default" = 2.0))]
     pub scale: Option<f64>,
     /// Lets the model add detail.
+    #[schemars(extend("default" = false))]
     pub enhance: Option<bool>,
     /// How much it may add; 0.5 unless said.
     #[serde(rename = "enhanceCreativity")]
