@@ -4,7 +4,7 @@ import { API } from "./http";
 export interface OpenApi {
   info: { version: string; title: string; description: string };
   paths: Record<string, Record<string, any>>;
-  components: { schemas: Record<string, any>; securitySchemes: Record<string, any> };
+  components: { schemas: Record<string, any>; responses?: Record<string, any>; securitySchemes: Record<string, any> };
 }
 
 export const offer = $state<{ paths: Set<string>; loaded: boolean }>({ paths: new Set(), loaded: false });

@@ -1,6 +1,7 @@
 //! The OpenAPI document, built from the endpoints' declarations.
 
 pub(crate) mod headers;
+mod responses;
 mod shape;
 pub(crate) mod yaml;
 
@@ -24,6 +25,7 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
         let method = endpoint.method.as_str().to_lowercase();
         path[method] = with_simple_schemas(operation);
     }
+    let refusals = responses::share_refusals(&mut paths);
     let mut schemas = generator.take_definitions(true);
     shape::simplify_definitions(&mut schemas);
     schemas.sort_keys();
@@ -46,6 +48,7 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Value {
         "paths": paths,
         "components": {
             "headers": headers::definitions(),
+            "responses": refusals,
             "schemas": schemas,
             "securitySchemes": {
                 "bearer": {

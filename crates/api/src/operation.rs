@@ -3,6 +3,7 @@
 //! Each part of a call describes itself here: the credential, the input, the reply and the
 //! refusals. So the document cannot contradict the handler's signature.
 
+use schema_check::NULL_TEXT;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use wire::errors;
@@ -49,7 +50,7 @@ impl Operation {
                 "name": name,
                 "in": if place == ParameterLocation::Path { "path" } else { "query" },
                 "required": required.contains(&name.as_str()),
-                "schema": without_null(field),
+                "schema": parameter_schema(field),
             });
             if let Some(description) = description {
                 parameter["description"] = description;
@@ -162,18 +163,45 @@ impl Operation {
     }
 }
 
-/// Removes `null`: an absent parameter is left out, never null.
-fn without_null(mut schema: Value) -> Value {
-    if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
+/// The schema of a parameter. Removes `null` unless the text `null` is accepted: an absent parameter is
+/// left out.
+fn parameter_schema(mut schema: Value) -> Value {
+    let Some(members) = schema.as_object_mut() else { return schema };
+    if members.shift_remove(NULL_TEXT) == Some(Value::Bool(true)) {
+        return schema;
+    }
+    if let Some(kinds) = members.get_mut("type").and_then(Value::as_array_mut) {
         kinds.retain(|kind| kind != "null");
         if let [only] = kinds.as_slice() {
-            schema["type"] = only.clone();
+            members["type"] = only.clone();
         }
-    } else if let Some(branches) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+    } else if let Some(branches) = members.get_mut("anyOf").and_then(Value::as_array_mut) {
         branches.retain(|branch| branch["type"] != "null");
-        if let [only] = branches.as_slice() {
-            schema = only.clone();
+        if let [Value::Object(only)] = branches.as_slice() {
+            let only = only.clone();
+            members.shift_remove("anyOf");
+            members.extend(only);
         }
     }
     schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_null_only_where_the_text_null_is_read() {
+        let schema = json!({ "type": ["integer", "null"], "default": 0 });
+        let marked = json!({ "type": ["integer", "null"], "default": 0, NULL_TEXT: true });
+        assert_eq!(parameter_schema(schema), json!({ "type": "integer", "default": 0 }));
+        let published = json!({ "type": ["integer", "null"], "default": 0 });
+        assert_eq!(parameter_schema(marked), published);
+    }
+
+    #[test]
+    fn what_stands_beside_a_branch_stays() {
+        let schema = json!({ "anyOf": [{ "$ref": "#/a" }, { "type": "null" }], "default": "b" });
+        assert_eq!(parameter_schema(schema), json!({ "default": "b", "$ref": "#/a" }));
+    }
 }

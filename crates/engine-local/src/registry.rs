@@ -51,6 +51,8 @@ pub(crate) struct LoadSettings {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) threads: usize,
+    /// The operator has not set the number of threads.
+    pub(crate) adapts_threads: bool,
     pub(crate) memory_bytes_max: u64,
     pub(crate) cache_bytes_max: u64,
     pub(crate) parallel: u32,
@@ -89,6 +91,7 @@ impl Registry {
             },
             limits: Limits {
                 threads: options.threads.unwrap_or_else(machine::threads),
+                adapts_threads: options.threads.is_none(),
                 memory_bytes_max,
                 cache_bytes_max: CACHE_BYTES_MAX.min(memory_bytes_max / 4),
                 parallel: PARALLEL,

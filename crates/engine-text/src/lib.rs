@@ -3,6 +3,7 @@
 mod constraint;
 mod conversation;
 mod event;
+mod idle_threads;
 mod model;
 mod outlet;
 mod refusal;

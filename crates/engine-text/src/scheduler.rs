@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use self::plan::Share;
 use self::slot::Slot;
+use crate::idle_threads::IdleThreads;
 use crate::weights::{LoadError, Settings, Weights};
 use crate::writer::{Next, Writer};
 
@@ -37,13 +38,16 @@ pub(crate) fn start(
 ) -> Result<JoinHandle<()>, LoadError> {
     let parallel = settings.parallel.max(1);
     let context_settings = context_settings(settings, parallel, context_tokens);
+    let idle_threads =
+        settings.adapts_threads.then(|| IdleThreads::up_to(context_settings.threads));
     let (ready, started) = sync_channel(1);
     let run = move || match Context::new(&weights.model, context_settings) {
         Some(mut context) => {
             try_out(&weights, &mut context);
             // The starter of the thread waits for this.
             let _ = ready.send(Ok(()));
-            Scheduler::new(&weights, context, parallel, context_tokens).run(&queue);
+            let scheduler = Scheduler::new(&weights, context, parallel, context_tokens);
+            Scheduler { idle_threads, ..scheduler }.run(&queue);
         }
         None => {
             let _ = ready.send(Err(LoadError::Memory { context_tokens }));
@@ -90,6 +94,8 @@ struct Scheduler<'a> {
     weights: &'a Weights,
     context: Context<'a>,
     batch: Batch,
+    /// None where the operator has set the number of threads.
+    idle_threads: Option<IdleThreads>,
     slots: Vec<Slot>,
     waiting: std::collections::VecDeque<ChoiceTask>,
     /// Counts started requests, to find the least recently used slot.
@@ -109,6 +115,7 @@ impl<'a> Scheduler<'a> {
             weights,
             context,
             batch: Batch::default(),
+            idle_threads: None,
             slots: slots.collect(),
             waiting: std::collections::VecDeque::new(),
             begun: 0,
@@ -214,6 +221,9 @@ impl<'a> Scheduler<'a> {
             for (position, token, is_last) in slot.next(share.tokens) {
                 self.batch.add(token, position, slot.sequence, is_last);
             }
+        }
+        if let Some(idle_threads) = &mut self.idle_threads {
+            self.context.set_threads(idle_threads.choose());
         }
         self.context.decode(&mut self.batch).map_err(|error| error.to_string())
     }

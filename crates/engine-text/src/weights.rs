@@ -19,7 +19,10 @@ const BYTES_PER_NUMBER: u64 = 4;
 /// Runtime settings of a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
+    /// Computing threads, at most.
     pub threads: usize,
+    /// Set to compute with fewer threads while other processes keep cores busy.
+    pub adapts_threads: bool,
     /// Maximum concurrent answers.
     pub parallel: u32,
     /// `None`, or a larger value than the model was trained for, uses the trained length.

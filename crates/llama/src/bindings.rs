@@ -320,6 +320,8 @@ pub struct Functions {
         p1: llama_pos,
     ) -> bool,
     pub llama_decode: unsafe extern "C" fn(ctx: *mut llama_context, batch: llama_batch) -> i32,
+    pub llama_set_n_threads:
+        unsafe extern "C" fn(ctx: *mut llama_context, n_threads: i32, n_threads_batch: i32),
     pub llama_get_logits_ith: unsafe extern "C" fn(ctx: *mut llama_context, i: i32) -> *mut f32,
     pub llama_vocab_is_eog:
         unsafe extern "C" fn(vocab: *const llama_vocab, token: llama_token) -> bool,
@@ -411,6 +413,8 @@ impl Functions {
         let llama_memory_seq_rm =
             unsafe { __library.get(b"llama_memory_seq_rm\0") }.map(|sym| *sym)?;
         let llama_decode = unsafe { __library.get(b"llama_decode\0") }.map(|sym| *sym)?;
+        let llama_set_n_threads =
+            unsafe { __library.get(b"llama_set_n_threads\0") }.map(|sym| *sym)?;
         let llama_get_logits_ith =
             unsafe { __library.get(b"llama_get_logits_ith\0") }.map(|sym| *sym)?;
         let llama_vocab_is_eog =
@@ -462,6 +466,7 @@ impl Functions {
             llama_model_chat_template,
             llama_memory_seq_rm,
             llama_decode,
+            llama_set_n_threads,
             llama_get_logits_ith,
             llama_vocab_is_eog,
             llama_vocab_bos,
@@ -609,6 +614,14 @@ impl Functions {
     }
     pub unsafe fn llama_decode(&self, ctx: *mut llama_context, batch: llama_batch) -> i32 {
         unsafe { (self.llama_decode)(ctx, batch) }
+    }
+    pub unsafe fn llama_set_n_threads(
+        &self,
+        ctx: *mut llama_context,
+        n_threads: i32,
+        n_threads_batch: i32,
+    ) {
+        unsafe { (self.llama_set_n_threads)(ctx, n_threads, n_threads_batch) }
     }
     pub unsafe fn llama_get_logits_ith(&self, ctx: *mut llama_context, i: i32) -> *mut f32 {
         unsafe { (self.llama_get_logits_ith)(ctx, i) }

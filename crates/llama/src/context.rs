@@ -99,6 +99,16 @@ impl<'m> Context<'m> {
         Some(Context { model, raw, memory, settings })
     }
 
+    /// Sets the number of threads that compute the next batches.
+    #[expect(unsafe_code, reason = "calls into the library")]
+    pub fn set_threads(&mut self, threads: u32) {
+        let threads = i32::try_from(threads).unwrap_or(1).max(1);
+        // SAFETY: the context is ours alone, and computes nothing now.
+        unsafe {
+            self.model.functions().llama_set_n_threads(self.raw.as_ptr(), threads, threads);
+        }
+    }
+
     /// Processes the tokens of a batch.
     #[expect(unsafe_code, reason = "calls into the library")]
     pub fn decode(&mut self, batch: &mut Batch) -> Result<(), DecodeError> {

@@ -123,6 +123,7 @@ fn scalar(nodes: &[Node], id: NodeId, text: &str) -> Value {
     match (text, number) {
         ("true", _) if accepts.contains(Kinds::BOOLEAN) => Value::Bool(true),
         ("false", _) if accepts.contains(Kinds::BOOLEAN) => Value::Bool(false),
+        ("null", _) if nodes[id.0].reads_null_text => Value::Null,
         (_, Ok(number)) if accepts.contains(Kinds::INTEGER) => number,
         _ => as_text,
     }

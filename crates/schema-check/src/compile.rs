@@ -12,6 +12,10 @@ use crate::union;
 const NODES_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 64;
 
+/// Marks a schema for which the text `null` in a query string or a form means null. It is for fields
+/// that take no text.
+pub const NULL_TEXT: &str = "x-null-text";
+
 /// Keywords that describe and forbid nothing.
 const ANNOTATIONS: [&str; 17] = [
     "$schema",
@@ -135,6 +139,7 @@ impl Compiler<'_> {
             "multipleOf" => node.number.multiple_of = Some(source.number(keyword, argument)?),
             "uniqueItems" => node.array.unique = *argument == Value::Bool(true),
             "required" => node.object.required = source.names(keyword, argument)?,
+            NULL_TEXT => node.reads_null_text = *argument == Value::Bool(true),
             annotation if ANNOTATIONS.contains(&annotation) || annotation.starts_with("x-") => (),
             _ => self.applicator(node, source, keyword, argument)?,
         }

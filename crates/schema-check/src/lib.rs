@@ -19,6 +19,7 @@ mod tidy;
 mod union;
 mod walk;
 
+pub use compile::NULL_TEXT;
 pub use fault::{Fault, Measured, TextRule};
 pub use faults::{FAULTS_MAX, Faults, FaultsAt, PathStep};
 pub use shape::{ParseError, SchemaError, Shape, parse};

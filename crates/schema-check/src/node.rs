@@ -19,6 +19,8 @@ pub(crate) struct Node {
     /// The JSON types that the node accepts, after its references, parts and branches.
     pub(crate) accepts: Kinds,
     pub(crate) allowed: Option<Vec<Value>>,
+    /// The text `null` in a query string or a form is read as null (`NULL_TEXT`).
+    pub(crate) reads_null_text: bool,
     pub(crate) text: Text,
     pub(crate) number: Range,
     pub(crate) array: Array,

@@ -10,6 +10,9 @@ use weights::gguf::{Dropped, Facts};
 const INPUT_USD_PER_MILLION: &str = "0.05";
 const OUTPUT_USD_PER_MILLION: &str = "0.15";
 
+/// The engine's default temperature: small models lose the subject at 1.
+const TEMPERATURE: &str = "0.7";
+
 /// Models of the valid files; the others are logged and not offered.
 pub fn models(models_dir: &Path) -> Vec<Model> {
     let mut models = Vec::new();
@@ -50,6 +53,7 @@ fn entry(stem: &str, facts: &Facts) -> String {
          privacy = \"private\"\n\
          tier = \"XS\"\n\
          context_tokens = {context}\n\
+         defaults = {{ temperature = \"{TEMPERATURE}\", top_p = \"1\" }}\n\
          capabilities = [{tools}\"json_schema\", \"logprobs\"]\n\
          price = {{ input_usd_per_million = \"{INPUT_USD_PER_MILLION}\", \
          output_usd_per_million = \"{OUTPUT_USD_PER_MILLION}\" }}\n",
@@ -102,6 +106,7 @@ mod tests {
         assert_eq!(made.routes[0].upstream_id, "My-Model.Q4_K_M");
         let text = made.text().unwrap();
         assert_eq!(text.context_tokens, 4096);
+        assert_eq!((text.sampling.temperature, text.sampling.top_p), (Some(0.7), Some(1.0)));
         assert!(text.has(Capability::JsonSchema) && !text.has(Capability::Tools));
         let with_tools = Facts { has_tools: true, name: None, ..facts() };
         let made = model(&file("mine", Ok(with_tools))).unwrap();

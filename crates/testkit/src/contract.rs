@@ -21,7 +21,7 @@ impl Contract {
         let Some(operation) = self.operation(method, path) else { return };
         let operation_id = operation["operationId"].as_str().unwrap_or("?");
         let responses = &operation["responses"];
-        let response = &responses[status.to_string()];
+        let response = self.resolve(&responses[status.to_string()]);
         assert!(!response.is_null(), "{operation_id} does not document the status {status}");
         let content_type = reply.content_type.split(';').next().unwrap_or("");
         let schema = &response["content"][content_type]["schema"];
@@ -47,6 +47,12 @@ impl Contract {
 
     pub fn document(&self) -> &Value {
         &self.document
+    }
+
+    /// The definition that a reference leads to, or the value itself.
+    pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+        let pointer = value["$ref"].as_str().and_then(|it| it.strip_prefix('#'));
+        pointer.and_then(|it| self.document.pointer(it)).unwrap_or(value)
     }
 
     fn shape(&self, schema: &Value) -> Shape {

@@ -59,11 +59,13 @@ pub struct NewApiKey {
     pub description: String,
     pub consumption_limit: Option<ConsumptionLimits>,
     /// Default: `EPOCH`.
+    #[schemars(extend("default" = "EPOCH"))]
     pub limit_period: Option<LimitPeriod>,
     /// The expiry time: `YYYY-MM-DD` or an ISO 8601 timestamp. Empty: the key does not expire.
     #[schemars(length(max = 40))]
     pub expires_at: Option<String>,
     /// The models that the key may use; others are refused with 403. Default: `ALL`.
+    #[schemars(extend("default" = "ALL"))]
     pub model_privacy: Option<ModelPrivacy>,
 }
 

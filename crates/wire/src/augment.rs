@@ -33,7 +33,7 @@ pub struct SearchRequest {
     #[schemars(length(min = 1, max = 400))]
     pub query: String,
     /// The maximum number of results. Default: 10.
-    #[schemars(range(min = 1, max = 20))]
+    #[schemars(range(min = 1, max = 20), extend("default" = 10))]
     pub limit: Option<u8>,
     /// Accepted for compatibility and ignored: the operator configures the search provider.
     pub search_provider: Option<SearchProvider>,
@@ -68,9 +68,10 @@ pub struct SearchResult {
 pub struct TextParserRequest {
     /// The document as a file of at most 25 MB: PDF, EPUB, an office format or text. The format is
     /// detected from the content.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub file: Option<String>,
     /// The format of the response. Default: `json`.
+    #[schemars(extend("default" = "json"))]
     pub response_format: Option<TextFormat>,
 }
 

@@ -59,12 +59,13 @@ pub struct UsageQuery {
     #[schemars(length(max = 40))]
     pub end_date: Option<String>,
     /// The number of rows per page. Default: 200.
-    #[schemars(range(min = 1, max = 500))]
+    #[schemars(range(min = 1, max = 500), extend("default" = 200))]
     pub limit: Option<u32>,
     /// The page number, counted from 1. Default: 1.
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 1_000_000), extend("default" = 1))]
     pub page: Option<u32>,
     /// Default: `desc`, newest first.
+    #[schemars(extend("default" = "desc"))]
     pub sort_order: Option<SortOrder>,
 }
 

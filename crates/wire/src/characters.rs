@@ -15,13 +15,14 @@ pub struct CharacterListQuery {
     #[schemars(length(max = 20), inner(length(max = 2019)))]
     pub categories: Option<Vec<String>>,
     /// True lists only adult characters, false only others. Default: false.
+    #[schemars(extend("default" = false))]
     pub is_adult: Option<bool>,
     pub is_pro: Option<bool>,
     pub is_web_enabled: Option<bool>,
     /// The maximum number of results. Default: 50.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     pub limit: Option<u32>,
-    #[schemars(range(min = 0, max = 1_000_000_000))]
+    #[schemars(range(min = 0, max = 1_000_000_000), extend("x-null-text" = true, "default" = 0))]
     pub offset: Option<u64>,
     /// Matches any of these models.
     #[schemars(length(max = 20), inner(length(max = 4019)))]
@@ -33,8 +34,10 @@ pub struct CharacterListQuery {
     #[schemars(length(max = 200))]
     pub search: Option<String>,
     /// Default: `imports`.
+    #[schemars(extend("default" = "imports"))]
     pub sort_by: Option<CharacterSort>,
     /// Default: `desc`.
+    #[schemars(extend("default" = "desc"))]
     pub sort_order: Option<SortOrder>,
 }
 
@@ -112,10 +115,10 @@ pub struct CharacterReply {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewQuery {
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = 1_000_000), extend("default" = 1))]
     pub page: Option<u32>,
     /// The number of reviews per page. Default: 20.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), extend("default" = 20))]
     pub page_size: Option<u32>,
 }
 

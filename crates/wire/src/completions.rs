@@ -19,7 +19,7 @@ pub struct CompletionRequest {
     /// The text after the gap, for models that support fill-in-the-middle.
     pub suffix: Option<String>,
     /// The maximum number of tokens to generate. Default: 16.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("default" = 16))]
     pub max_tokens: Option<u64>,
     #[schemars(range(min = 0, max = 2))]
     pub temperature: Option<f64>,
@@ -40,10 +40,12 @@ pub struct CompletionRequest {
     #[schemars(range(min = 0, max = 5))]
     pub logprobs: Option<u32>,
     /// Streams the response as server-sent events.
+    #[schemars(extend("default" = false))]
     pub stream: Option<bool>,
     pub stream_options: Option<StreamOptions>,
     /// Repeats the prompt before the completion. Refused for token prompts and together with
     /// `logprobs`.
+    #[schemars(extend("default" = false))]
     pub echo: Option<bool>,
     /// Values above `n` are refused: every generated choice is returned.
     #[schemars(range(min = 0))]

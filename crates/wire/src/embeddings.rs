@@ -16,6 +16,7 @@ pub struct EmbeddingRequest {
     #[schemars(range(min = 1))]
     pub dimensions: Option<u32>,
     /// The encoding of the vectors. Default: `float`.
+    #[schemars(extend("default" = "float"))]
     pub encoding_format: Option<EncodingFormat>,
     /// Accepted for compatibility and discarded.
     pub user: Option<String>,

@@ -104,11 +104,6 @@ pub struct Model {
     /// `model_spec.availableContextTokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_length: Option<u64>,
-    /// The fraction of the price that a reseller agreement discounts. Always absent: this service
-    /// has no such agreements.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub discount_to_user: Option<f64>,
     #[serde(flatten)]
     pub spec: ModelSpec,
 }

@@ -85,10 +85,10 @@ pub struct WalletBalance {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct WalletTransactionsQuery {
     /// The maximum number of transactions to return. Default: 50.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     pub limit: Option<usize>,
     /// The number of newest transactions to skip. Default: 0.
-    #[schemars(range(min = 0, max = 10_000))]
+    #[schemars(range(min = 0, max = 10_000), extend("default" = 0))]
     pub offset: Option<usize>,
 }
 
@@ -227,12 +227,14 @@ pub struct NewWeb3Key {
     pub token: String,
     pub api_key_type: ApiKeyType,
     /// A description of the key. Default: `Web3 API Key`.
-    #[schemars(length(max = 64))]
+    #[schemars(length(max = 64), extend("default" = "Web3 API Key"))]
     pub description: Option<String>,
     pub consumption_limit: Option<ConsumptionLimits>,
     /// Default: `EPOCH`.
+    #[schemars(extend("default" = "EPOCH"))]
     pub limit_period: Option<LimitPeriod>,
     /// The models that the key may use; others are refused with 403. Default: `ALL`.
+    #[schemars(extend("default" = "ALL"))]
     pub model_privacy: Option<ModelPrivacy>,
     /// The expiry time: `YYYY-MM-DD` or an ISO 8601 timestamp. Empty: the key does not expire.
     #[schemars(length(max = 40))]

@@ -2,6 +2,8 @@
 //! the schemas that are enforced do not change.
 //!
 //! - `true` as a schema becomes `{}`, and `"default": null` is left out.
+//! - A property marked `x-required` is required and not null: it is read beside the other members of
+//!   the body, such as the file of a form, and its absence is refused there.
 //! - String constants that are each a branch become one `enum`.
 //! - Members that all branches of a union share move into each branch, and each branch becomes a
 //!   definition, with a `discriminator` if there is one.
@@ -12,6 +14,8 @@ use serde_json::{Map, Value, json};
 const SCHEMAS_BY_NAME: [&str; 3] = ["properties", "patternProperties", "$defs"];
 /// Keywords whose values are lists of schemas.
 const SCHEMA_LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
+/// Marks a property that is required although its own schema does not say so.
+const REQUIRED: &str = "x-required";
 /// Path of the definitions in the document.
 const DEFINITIONS: &str = "#/components/schemas/";
 
@@ -52,6 +56,33 @@ pub(super) fn simplify_schema(schema: &mut Value) {
         }
     }
     merge_words(members);
+    require_marked(members);
+}
+
+/// Lists the marked properties of an object as required.
+fn require_marked(schema: &mut Map<String, Value>) {
+    let mut marked = Vec::new();
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, property) in properties.into_iter().flatten() {
+        let Value::Object(members) = property else { continue };
+        if members.shift_remove(REQUIRED) != Some(Value::Bool(true)) {
+            continue;
+        }
+        marked.push(Value::from(name.as_str()));
+        if let Some(Value::Array(kinds)) = members.get_mut("type") {
+            kinds.retain(|kind| kind != "null");
+            if let [only] = kinds.as_slice() {
+                members["type"] = only.clone();
+            }
+        }
+    }
+    if marked.is_empty() {
+        return;
+    }
+    let required = schema.entry("required").or_insert_with(|| json!([]));
+    if let Value::Array(names) = required {
+        names.extend(marked);
+    }
 }
 
 /// Merges branches that are string constants into one `enum`. Their descriptions are appended.
@@ -180,6 +211,19 @@ mod tests {
             "c": {"type": ["string", "null"], "default": null}}});
         let expected = json!({"type": "object", "additionalProperties": true, "properties": {
             "a": {}, "b": {"type": "array", "items": {}}, "c": {"type": ["string", "null"]}}});
+        assert_eq!(simplified(schema)["It"], expected);
+    }
+
+    #[test]
+    fn what_is_marked_is_required_and_not_null() {
+        let schema = json!({"type": "object", "required": ["prompt"], "properties": {
+            "prompt": {"type": "string"},
+            "image": {"type": ["string", "null"], "format": "binary", "x-required": true},
+            "mask": {"type": ["string", "null"], "format": "binary"}}});
+        let expected = json!({"type": "object", "required": ["prompt", "image"], "properties": {
+            "prompt": {"type": "string"},
+            "image": {"type": "string", "format": "binary"},
+            "mask": {"type": ["string", "null"], "format": "binary"}}});
         assert_eq!(simplified(schema)["It"], expected);
     }
 

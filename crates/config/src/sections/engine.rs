@@ -61,7 +61,8 @@ pub const SECTION: Section = Section {
             "threads",
             Kind::Integer { least: 0, most: THREADS_MAX },
             "0",
-            "The number of compute threads of the engine. 0: one per core.",
+            "The number of compute threads of the engine. 0: one per core, and fewer for text \
+             models while other processes keep cores busy.",
         ),
         Key::with_default(
             "idle_unload_s",

@@ -62,8 +62,13 @@ mod tests {
     use super::*;
 
     const GIB: u64 = 1 << 30;
-    const LIMITS: Limits =
-        Limits { threads: 2, memory_bytes_max: 8 * GIB, cache_bytes_max: GIB, parallel: 4 };
+    const LIMITS: Limits = Limits {
+        threads: 2,
+        adapts_threads: false,
+        memory_bytes_max: 8 * GIB,
+        cache_bytes_max: GIB,
+        parallel: 4,
+    };
     const SIZE: Size = Size { bytes: 7 * GIB, layers: 33 };
 
     fn gpu(free_gib: u64) -> Gpu {

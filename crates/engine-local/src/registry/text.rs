@@ -126,6 +126,7 @@ fn start(
     let weights = Weights::open(library, path, placement.gpu_layers).map_err(Unstarted::Failed)?;
     let settings = Settings {
         threads: limits.threads,
+        adapts_threads: limits.adapts_threads,
         parallel: placement.parallel,
         context_tokens_max: None,
         cache_bytes_max: placement.cache_bytes_max,

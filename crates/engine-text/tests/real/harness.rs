@@ -24,6 +24,7 @@ pub(crate) fn load_with(parallel: u32) -> TextModel {
     let settings = Settings {
         // Threads that wait for each other are slow beside other tests.
         threads: 1,
+        adapts_threads: false,
         parallel,
         context_tokens_max: Some(CONTEXT_TOKENS),
         cache_bytes_max: 1 << 30,

@@ -214,3 +214,14 @@ async fn characters_are_managed_by_the_operator() {
     assert_eq!(admin.get("/characters/mara").await.status, 404);
     assert_eq!(admin.delete("/admin/characters/mara").await.status, 404);
 }
+
+#[tokio::test]
+async fn an_offset_of_null_is_none() {
+    let app = TestApp::start().await;
+    add(&app, "Mara", json!({})).await;
+    let admin = app.admin();
+    assert_eq!(names(&admin, "?search=mara&offset=null").await, ["Mara"]);
+    assert_eq!(names(&admin, "?search=mara&offset=1").await, Vec::<String>::new());
+    assert_eq!(admin.get("/characters?offset=none").await.status, 400);
+    assert_eq!(names(&admin, "?search=null").await, Vec::<String>::new(), "a text stays one");
+}

@@ -11,7 +11,7 @@ use crate::embeddings::embedder::EMBEDDING_MODEL;
 const PATH: &str = "/embeddings";
 
 /// An upstream's response to `count` inputs.
-fn vectors(count: usize, dimensions: usize) -> Script {
+pub(crate) fn vectors(count: usize, dimensions: usize) -> Script {
     let vector =
         |index| json!({"object": "embedding", "index": index, "embedding": vec![0.5; dimensions]});
     let data: Vec<Value> = (0..count).map(vector).collect();

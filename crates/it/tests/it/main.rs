@@ -43,6 +43,7 @@ mod model_fields;
 mod models;
 mod openai_errors;
 mod openapi;
+mod published_defaults;
 mod regions;
 mod responses;
 mod responses_fields;

@@ -68,6 +68,16 @@ async fn what_the_operator_configured_is_sent_and_yields_to_the_caller() {
 }
 
 #[tokio::test]
+async fn the_list_of_models_shows_what_is_configured_and_claims_nothing_else() {
+    let app = start_with(r#"defaults = { temperature = "0.7" }"#).await;
+    let list = app.admin().get("/models").await.ok();
+    let models = list["data"].as_array().unwrap();
+    let kimi = models.iter().find(|model| model["id"] == "kimi-k3").unwrap();
+    let expected = json!({"temperature": {"default": 0.7}, "top_p": {}});
+    assert_eq!(kimi["model_spec"]["constraints"], expected);
+}
+
+#[tokio::test]
 async fn a_dropped_field_is_sent_neither_for_the_operator_nor_for_the_caller() {
     let keys = r#"defaults = { top_p = "0.9" }
         drop = ["top_p", "temperature"]"#;

@@ -10,6 +10,8 @@ use crate::Shape;
 #[expect(dead_code, reason = "only its schema is used")]
 struct Query {
     limit: Option<u32>,
+    #[schemars(extend("x-null-text" = true))]
+    offset: Option<u32>,
     ratio: Option<f64>,
     #[serde(default)]
     verbose: bool,
@@ -50,8 +52,12 @@ fn check(pairs: &[(&str, &str)], expected: Expect) {
 }
 
 #[test]
-fn null_is_a_text_only_where_a_text_is_wanted() {
-    check(&[("limit", "null"), ("name", "null")], expect![[r#"{"limit":null,"name":"null"}"#]]);
+fn the_text_null_is_null_only_where_the_schema_says_so() {
+    check(&[("offset", "null"), ("name", "null")], expect![[r#"{"offset":null,"name":"null"}"#]]);
+    check(
+        &[("limit", "null")],
+        expect![[r#"{"limit":"null"} limit: Expected integer, received string"#]],
+    );
 }
 
 #[test]

@@ -99,6 +99,7 @@ pub struct RetrieveRequest {
     #[schemars(length(min = 1, max = 64))]
     pub queue_id: String,
     /// Deletes the media after it has been sent completely. Default: false.
+    #[schemars(extend("default" = false))]
     pub delete_media_on_completion: Option<bool>,
 }
 

@@ -21,9 +21,10 @@ pub struct SpeechRequest {
     /// supports every format.
     pub response_format: Option<SpeechFormat>,
     /// The speed relative to the voice's normal speed. Default: 1.
-    #[schemars(range(min = 0.25, max = 4))]
+    #[schemars(range(min = 0.25, max = 4), extend("default" = 1.0))]
     pub speed: Option<f64>,
     /// Streams the audio sentence by sentence instead of sending a complete file. Default: false.
+    #[schemars(extend("default" = false))]
     pub streaming: Option<bool>,
     /// The language as a name or an ISO 639-1 code. Models that do not support it detect the
     /// language from the text.

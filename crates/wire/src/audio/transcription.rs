@@ -8,16 +8,18 @@ use serde::{Deserialize, Serialize};
 pub struct TranscriptionRequest {
     /// The recording as a file of at most 25 MB: WAV, FLAC, M4A, AAC, MP4, MP3, OGG, OGA or WEBM.
     /// The format is detected from the content; the file name is ignored.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub file: Option<String>,
     /// A transcription model's id, a trait or a compatible name. Default: the default transcription
     /// model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// The format of the transcript. Default: `json`.
+    #[schemars(extend("default" = "json"))]
     pub response_format: Option<TranscriptionFormat>,
     /// Returns the times of segments, words and characters, as far as the model supports them. A
     /// model without timestamps is refused with 400. Default: false.
+    #[schemars(extend("default" = false))]
     pub timestamps: Option<bool>,
     /// The spoken language as an ISO 639-1 code. Default: detected by the model.
     #[schemars(length(min = 2, max = 8))]

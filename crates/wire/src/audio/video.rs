@@ -17,6 +17,7 @@ pub struct VideoTranscriptionRequest {
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// The format of the transcript. Default: `json`.
+    #[schemars(extend("default" = "json"))]
     pub response_format: Option<VideoTranscriptFormat>,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct VoiceRequest {
     /// The recording as a file of at most 25 MB. The model's `voice_cloning` lists the accepted
     /// formats and the minimum length.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub file: Option<String>,
     /// A speech model that supports voice cloning. Default: the first such model.
     #[schemars(length(min = 1))]

@@ -122,6 +122,7 @@ pub struct InputAudio {
     #[schemars(length(min = 1))]
     pub data: String,
     /// Default: `wav`.
+    #[schemars(extend("default" = "wav"))]
     pub format: Option<AudioFormat>,
 }
 

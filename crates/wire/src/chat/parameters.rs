@@ -10,25 +10,34 @@ pub struct ServiceParameters {
     /// The slug of a public character to answer as.
     pub character_slug: Option<String>,
     /// Removes `<think></think>` blocks from the response (legacy format).
+    #[schemars(extend("default" = false))]
     pub strip_thinking_response: Option<bool>,
     /// Disables thinking on reasoning models that support it, and removes thinking blocks.
+    #[schemars(extend("default" = false))]
     pub disable_thinking: Option<bool>,
     /// Enables end-to-end encryption, for models that support it.
     pub enable_e2ee: Option<bool>,
     /// Web search mode; searches are billed separately. Default: `off`.
+    #[schemars(extend("default" = "off"))]
     pub enable_web_search: Option<SearchMode>,
     /// Scrapes up to 5 URLs in the user message. Only successfully scraped URLs are billed.
+    #[schemars(extend("default" = false))]
     pub enable_web_scraping: Option<bool>,
     /// Enables the provider's own search, for models that support it. Replaces the standard web
     /// search.
+    #[schemars(extend("default" = false))]
     pub enable_x_search: Option<bool>,
     /// Cites sources of web search in the form `[REF]0[/REF]`.
+    #[schemars(extend("default" = false))]
     pub enable_web_citations: Option<bool>,
     /// Sends the search results as the first chunk of the stream.
+    #[schemars(extend("default" = false))]
     pub include_search_results_in_stream: Option<bool>,
     /// Returns the search results as a tool call named `service_web_search_documents`.
+    #[schemars(extend("default" = false))]
     pub return_search_results_as_documents: Option<bool>,
     /// Keeps the default system prompt in addition to the caller's. Default: true.
+    #[schemars(extend("default" = true))]
     pub include_service_system_prompt: Option<bool>,
 }
 

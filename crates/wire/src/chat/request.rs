@@ -56,6 +56,7 @@ pub struct ChatCompletionRequest {
     /// Token ids at which generation stops.
     pub stop_token_ids: Option<Vec<u32>>,
     /// Streams the response as server-sent events.
+    #[schemars(extend("default" = false))]
     pub stream: Option<bool>,
     pub stream_options: Option<StreamOptions>,
     pub reasoning: Option<ReasoningOptions>,

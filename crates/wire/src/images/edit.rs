@@ -11,6 +11,7 @@ use super::Quality;
 pub struct EditRequest {
     /// The image: a file, base64, a data URL, or an http or https URL. PNG, JPEG or WebP of at most
     /// 25 MB and 65536 to 33177600 pixels.
+    #[schemars(extend("x-required" = true))]
     pub image: Option<String>,
     /// The changes to make: 1 to 32768 characters. A model may have a lower limit.
     #[schemars(length(min = 1, max = 32768))]
@@ -34,6 +35,7 @@ pub struct EditRequest {
     /// The file format. Default: PNG for `1K`, JPEG for higher resolutions.
     pub output_format: Option<OutputFormat>,
     /// Blurs images classified as adult content. Default: true.
+    #[schemars(extend("default" = true))]
     pub safe_mode: Option<bool>,
     /// True is refused: prompts are not rewritten.
     pub enhance_prompt: Option<bool>,
@@ -47,7 +49,7 @@ pub struct EditRequest {
 pub struct MultiEditRequest {
     /// The images, each in the format of `image` in `POST /image/edit`. The first is the one to
     /// edit.
-    #[schemars(length(min = 1, max = 16))]
+    #[schemars(length(min = 1, max = 16), extend("x-required" = true))]
     pub images: Option<Vec<String>>,
     /// The changes to make: 1 to 32768 characters. A model may have a lower limit.
     #[schemars(length(min = 1, max = 32768))]
@@ -70,6 +72,7 @@ pub struct MultiEditRequest {
     /// The file format. Default: PNG for `1K`, JPEG for higher resolutions.
     pub output_format: Option<OutputFormat>,
     /// Blurs images classified as adult content. Default: true.
+    #[schemars(extend("default" = true))]
     pub safe_mode: Option<bool>,
     /// True is refused: prompts are not rewritten.
     pub enhance_prompt: Option<bool>,

@@ -27,9 +27,11 @@ pub struct ImageRequest {
     /// Writes the generation parameters to the file's EXIF metadata. Otherwise files have no
     /// metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
     pub embed_exif_metadata: Option<bool>,
     /// The file format. Default: `webp`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "webp"))]
     pub format: Option<ImageFormat>,
     /// The width in pixels, for models that are sized by pixels; a multiple of the model's
     /// `widthHeightDivisor`. Default: 1024.
@@ -53,6 +55,7 @@ pub struct ImageRequest {
     pub quality: Option<Quality>,
     /// Omits the visible watermark, if the service adds one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
     pub hide_watermark: Option<bool>,
     /// Deprecated: any value is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +67,7 @@ pub struct ImageRequest {
     pub lora_strength: Option<u32>,
     /// Returns the image file instead of JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
     pub return_binary: Option<bool>,
     /// The number of images to generate; each is billed. Cannot be combined with `return_binary`.
     /// Default: 1.
@@ -72,6 +76,7 @@ pub struct ImageRequest {
     pub variants: Option<u32>,
     /// Blurs images classified as adult content. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = true))]
     pub safe_mode: Option<bool>,
     /// The sampling seed; the same seed generates the same image. Only the first variant uses it.
     /// Default: random.

@@ -16,14 +16,17 @@ pub struct OpenAiRequest {
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
-    #[schemars(range(min = 1, max = 1))]
+    #[schemars(range(min = 1, max = 1), extend("default" = 1))]
     pub n: Option<u32>,
     /// The exact size of the image. Models that are sized by aspect ratio generate the nearest
     /// ratio, and the image is cropped. Default: `auto`, the model's own size.
+    #[schemars(extend("default" = "auto"))]
     pub size: Option<OpenAiSize>,
     /// `url` returns a data URL. Default: `b64_json`.
+    #[schemars(extend("default" = "b64_json"))]
     pub response_format: Option<ResponseFormat>,
     /// The file format. Default: `png`.
+    #[schemars(extend("default" = "png"))]
     pub output_format: Option<OpenAiFormat>,
     /// `low` disables safe mode.
     pub moderation: Option<Moderation>,
@@ -45,7 +48,7 @@ pub struct OpenAiRequest {
 #[schemars(rename = "OpenAiImageEditRequest")]
 pub struct OpenAiEditRequest {
     /// One or several images as files.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub image: Option<String>,
     /// An image file whose transparent areas mark the parts that may change.
     #[schemars(extend("format" = "binary"))]
@@ -58,13 +61,16 @@ pub struct OpenAiEditRequest {
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
-    #[schemars(range(min = 1, max = 1))]
+    #[schemars(range(min = 1, max = 1), extend("default" = 1))]
     pub n: Option<u32>,
     /// The exact size of the result. Default: `auto`, which keeps the aspect ratio of the image.
+    #[schemars(extend("default" = "auto"))]
     pub size: Option<OpenAiSize>,
     /// `url` returns a data URL. Default: `b64_json`.
+    #[schemars(extend("default" = "b64_json"))]
     pub response_format: Option<ResponseFormat>,
     /// The file format. Default: `png`.
+    #[schemars(extend("default" = "png"))]
     pub output_format: Option<OpenAiFormat>,
     /// The quality, for models that list qualities.
     pub quality: Option<OpenAiQuality>,
@@ -82,18 +88,20 @@ pub struct OpenAiEditRequest {
 #[schemars(rename = "OpenAiImageVariationRequest")]
 pub struct VariationRequest {
     /// The image as a file.
-    #[schemars(extend("format" = "binary"))]
+    #[schemars(extend("format" = "binary", "x-required" = true))]
     pub image: Option<String>,
     /// An edit model's id, a trait or a compatible name. Unknown names select the default edit
     /// model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// Always 1.
-    #[schemars(range(min = 1, max = 1))]
+    #[schemars(range(min = 1, max = 1), extend("default" = 1))]
     pub n: Option<u32>,
     /// `url` returns a data URL. Default: `b64_json`.
+    #[schemars(extend("default" = "b64_json"))]
     pub response_format: Option<ResponseFormat>,
     /// The file format. Default: `png`.
+    #[schemars(extend("default" = "png"))]
     pub output_format: Option<OpenAiFormat>,
     /// Accepted for compatibility and discarded: a variation keeps the aspect ratio of its image.
     pub size: Option<OpenAiSize>,

@@ -9,15 +9,17 @@ use serde::Deserialize;
 pub struct UpscaleRequest {
     /// The image: a file, base64 or a data URL. At least 65536 pixels, and at most 16777216 after
     /// upscaling.
+    #[schemars(extend("x-required" = true))]
     pub image: Option<String>,
     /// An upscale model's id, a trait or a compatible name. Default: the default upscale model.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// The factor by which width and height are multiplied. 1 only enhances the image and requires
     /// `enhance`. Default: 2.
-    #[schemars(range(min = 1, max = 4))]
+    #[schemars(range(min = 1, max = 4), extend("default" = 2.0))]
     pub scale: Option<f64>,
     /// Lets the model add detail. Default: false.
+    #[schemars(extend("default" = false))]
     pub enhance: Option<bool>,
     /// The amount of detail that the model may add with `enhance`. Default: 0.5.
     #[serde(rename = "enhanceCreativity")]

@@ -48,7 +48,6 @@ fn a_video_record_has_its_type_beside_its_spec_and_no_price() {
         owned_by: "service".to_owned(),
         created: 0,
         context_length: None,
-        discount_to_user: None,
         spec: ModelSpec::Video(VideoSpec {
             common: common(),
             constraints: VideoConstraints {

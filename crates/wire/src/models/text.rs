@@ -92,7 +92,9 @@ pub struct TextConstraints {
 /// The value used if a request does not set one.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct DefaultValue {
-    pub default: f64,
+    /// Absent where the model's provider decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<f64>,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -22,7 +22,6 @@ pub(crate) fn record(model: &Model, now: Timestamp) -> wire::Model {
         owned_by: model.owned_by.clone(),
         created: model.created.map_or(0, Timestamp::seconds),
         context_length,
-        discount_to_user: None,
         spec: spec(model, now),
     }
 }
@@ -76,15 +75,15 @@ fn common(model: &Model, now: Timestamp) -> wire::CommonSpec {
 }
 
 fn text_spec(common: wire::CommonSpec, text: &TextSpec) -> wire::TextSpec {
-    let penalty = |default: Option<f64>| default.map(|default| wire::DefaultValue { default });
+    let penalty = |default: Option<f64>| default.map(|it| wire::DefaultValue { default: Some(it) });
     wire::TextSpec {
         common,
         available_context_tokens: text.context_tokens,
         max_completion_tokens: text.max_completion_tokens,
         capabilities: capabilities(text),
         constraints: wire::TextConstraints {
-            temperature: wire::DefaultValue { default: text.sampling.temperature.unwrap_or(1.0) },
-            top_p: wire::DefaultValue { default: text.sampling.top_p.unwrap_or(1.0) },
+            temperature: wire::DefaultValue { default: text.sampling.temperature },
+            top_p: wire::DefaultValue { default: text.sampling.top_p },
             frequency_penalty: penalty(text.sampling.frequency_penalty),
             presence_penalty: penalty(text.sampling.presence_penalty),
             repetition_penalty: penalty(text.sampling.repetition_penalty),
