@@ -51,7 +51,8 @@ fn main() {
 }
 
 fn block_on(work: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build();
     runtime.expect("a runtime should start").block_on(work);
 }
 

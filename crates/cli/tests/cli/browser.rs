@@ -246,7 +246,8 @@ async fn a_page_that_posts_much_leaves_its_browser_alive() {
     assert!(scrape(&scraper, "/plain", BOB).await.unwrap().markdown.contains("at seven"));
     let after = ProcessTree::look();
     assert_eq!(after.browsers(), before, "the same browser builds the next page");
-    assert_eq!(after.zombies().count(), 0, "{after:?}");
+    // Chromium reaps its own processes a moment after they have ended.
+    until("zombies are left", |tree| tree.zombies().count() == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -99,8 +99,8 @@ fn a_text_model_has_capabilities_context_and_prices_per_million_tokens() {
             model_spec.capabilities.reasoningEffortOptions ["low","medium","high"]
             model_spec.capabilities.defaultReasoningEffort "medium"
             model_spec.capabilities.maxImages 4
-            model_spec.constraints.temperature {"default":1.0}
-            model_spec.constraints.top_p {"default":1.0}
+            model_spec.constraints.temperature {}
+            model_spec.constraints.top_p {}
             model_spec.pricing.input {"usd":1.4,"diem":1.4}
             model_spec.pricing.output {"usd":4.4,"diem":4.4}
             model_spec.pricing.cache_input {"usd":0.26,"diem":0.26}
@@ -394,8 +394,8 @@ fn a_deprecation_shows_once_it_has_started() {
             model_spec.traits []
             model_spec.availableContextTokens 65536
             model_spec.capabilities.quantization "not-available"
-            model_spec.constraints.temperature {"default":1.0}
-            model_spec.constraints.top_p {"default":1.0}
+            model_spec.constraints.temperature {}
+            model_spec.constraints.top_p {}
             model_spec.pricing.input {"usd":1.5,"diem":1.5}
             model_spec.pricing.output {"usd":6.0,"diem":6.0}
         "#]],
@@ -420,8 +420,8 @@ fn a_deprecation_shows_once_it_has_started() {
             model_spec.deprecation.startsAt "2026-11-01T00:00:00.000Z"
             model_spec.availableContextTokens 65536
             model_spec.capabilities.quantization "not-available"
-            model_spec.constraints.temperature {"default":1.0}
-            model_spec.constraints.top_p {"default":1.0}
+            model_spec.constraints.temperature {}
+            model_spec.constraints.top_p {}
             model_spec.pricing.input {"usd":1.5,"diem":1.5}
             model_spec.pricing.output {"usd":6.0,"diem":6.0}
         "#]],
