@@ -24,6 +24,7 @@ mod export;
 mod hold;
 mod homes;
 mod job;
+mod late_charge;
 mod live;
 mod mend_time;
 mod query;

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::clock_watch::{CLOCK_JUMP_MAX, ClockWatch, Stopwatch};
 use crate::error::{HoldRefused, LedgerError};
 use crate::homes::{Homes, owner_of};
+use crate::late_charge::LateCharge;
 use crate::reconcile::Baseline;
 use crate::unconfirmed::UnconfirmedCredits;
 use crate::watch::{UnwatchedGroup, Watched};
@@ -60,6 +61,8 @@ pub(crate) struct Live {
     pub(crate) unwatched: Vec<UnwatchedGroup>,
     /// Credits of groups in flight, and of lost ones until the core is reloaded.
     pub(crate) unconfirmed: UnconfirmedCredits,
+    /// Durable charges of refused callers, refunded by `tend`.
+    pub(crate) late_charges: Vec<LateCharge>,
     /// The last journal entry that was written or handed to the store.
     pub(crate) last: LastEntry,
     pub(crate) settled: u64,
@@ -282,6 +285,7 @@ impl Live {
             core_state: CoreState::Running,
             generation: 0,
             unwatched: Vec::new(),
+            late_charges: Vec::new(),
             unconfirmed: UnconfirmedCredits::default(),
             last: LastEntry::Loaded { seq: 0 },
             settled: 0,

@@ -22,9 +22,6 @@ const RECORDS_USUAL: usize = 2;
 /// sent, and the database is unreachable since.
 const OUTCOME_MAX: Duration = Duration::from_secs(18);
 
-/// The reason in the usage row of a charge that became durable too late.
-const LATE_NOTES: &str = "Refund: charged after the request had failed";
-
 impl Ledger {
     /// Charges the cost of the work, at most once: the charge has the id of its hold.
     ///
@@ -39,31 +36,16 @@ impl Ledger {
         charge: Charge,
     ) -> impl Future<Output = Result<Receipt, LedgerError>> + Send + use<> {
         let decided = self.decide_watched(hold, charge, Vec::new());
-        let ledger = Ledger { shared: Arc::clone(&self.shared) };
         async move {
             let (receipt, watched) = decided?;
             let Some(mut watched) = watched else { return Ok(receipt) };
             match timeout(OUTCOME_MAX, &mut watched).await {
                 Ok(outcome) => outcome.map(|()| receipt),
                 Err(_) => {
-                    tokio::spawn(ledger.refund_late_charge(receipt.charge, watched));
+                    watched.refund_if_durable(receipt.charge);
                     Err(LedgerError::Unavailable)
                 }
             }
-        }
-    }
-
-    /// Waits for a charge whose caller was refused, and refunds it if it became durable.
-    async fn refund_late_charge(self, charge: EntryId, watched: Watched) {
-        if watched.await.is_err() {
-            return;
-        }
-        let id = charge.0;
-        match self.refund(charge, None, LATE_NOTES, Vec::new()).await {
-            Ok(_) => tracing::warn!("the charge {id} of a failed request was refunded"),
-            Err(error) => tracing::error!(
-                "the charge {id} of a failed request is to be refunded by the operator: {error}"
-            ),
         }
     }
 

@@ -54,8 +54,8 @@ impl Loaded {
 
 impl Ledger {
     /// Does the periodic work; call it about every second. Waits for groups that no task waits for,
-    /// reloads a stopped ledger once the store can be written again, gives up idle owners, and
-    /// expires lots.
+    /// reloads a stopped ledger once the store can be written again, refunds charges of refused
+    /// callers, gives up idle owners, and expires lots.
     pub async fn tend(&self) -> Result<(), LedgerError> {
         self.stop_if_retired();
         self.follow_store_clock();
@@ -63,6 +63,7 @@ impl Ledger {
         if self.shared.lock().core_state == CoreState::Stopped {
             self.recover().await?;
         }
+        self.refund_late_charges().await;
         self.give_up_idle().await;
         self.sweep().await?;
         let now = self.shared.now();

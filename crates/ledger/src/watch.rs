@@ -4,9 +4,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use credits::EntryId;
 use store::Commit;
 
 use crate::error::LedgerError;
+use crate::late_charge::LateCharge;
 use crate::live::Shared;
 use crate::uncharged::UnchargedWork;
 use crate::unconfirmed::CreditGroup;
@@ -26,11 +28,14 @@ pub(crate) struct UnwatchedGroup {
     work: Option<UnchargedWork>,
     /// The credits that balances leave out until the group is durable.
     credits: Option<CreditGroup>,
+    /// A charge whose caller was refused meanwhile: refunded if the group is durable.
+    late_charge: Option<EntryId>,
 }
 
 impl Watched {
     pub(crate) fn new(shared: Arc<Shared>, commit: Commit) -> Watched {
-        Watched { shared, group: Some(UnwatchedGroup { commit, work: None, credits: None }) }
+        let group = UnwatchedGroup { commit, work: None, credits: None, late_charge: None };
+        Watched { shared, group: Some(group) }
     }
 
     /// Takes over a group that was left to the ledger.
@@ -54,6 +59,14 @@ impl Watched {
         self
     }
 
+    /// Leaves the group to the ledger, which refunds the charge if it becomes durable: its caller
+    /// does not get what was charged.
+    pub(crate) fn refund_if_durable(mut self, charge: EntryId) {
+        if let Some(group) = &mut self.group {
+            group.late_charge = Some(charge);
+        }
+    }
+
     /// Leaves the group to the ledger, if no task needs to wait for it.
     pub(crate) fn leave(mut self, unwatched: &mut Vec<UnwatchedGroup>) {
         unwatched.extend(self.group.take());
@@ -70,9 +83,15 @@ impl Future for Watched {
         let Poll::Ready(outcome) = group.commit.as_mut().poll(context) else {
             return Poll::Pending;
         };
-        let (work, credits) = self.group.take().map_or((None, None), |it| (it.work, it.credits));
-        if let (Ok(()), Some(credits)) = (&outcome, credits) {
-            self.shared.lock().unconfirmed.confirm(credits);
+        let Some(UnwatchedGroup { work, credits, late_charge, .. }) = self.group.take() else {
+            return Poll::Ready(Err(LedgerError::Unavailable));
+        };
+        if outcome.is_ok() && (credits.is_some() || late_charge.is_some()) {
+            let mut live = self.shared.lock();
+            if let Some(credits) = credits {
+                live.unconfirmed.confirm(credits);
+            }
+            live.late_charges.extend(late_charge.map(LateCharge::new));
         }
         let resolved = self.shared.resolved(outcome);
         if let (Err(error), Some(work)) = (&resolved, work) {

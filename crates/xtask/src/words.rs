@@ -138,7 +138,7 @@ fn is_one_word(name: &str) -> bool {
 }
 
 fn percent(part: usize, whole: usize) -> String {
-    let tenths = if whole == 0 { 0 } else { part * 1_000 / whole };
+    let tenths = (part * 1_000).checked_div(whole).unwrap_or(0);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
