@@ -14,6 +14,8 @@ import threading
 import time
 
 OK, REFUSED, UNKNOWN = "ok", "refused", "unknown"
+# A charge without a response for this long may be refunded by the service: its outcome was unknown to it too.
+REFUNDED_AFTER_SECONDS = 15
 # Maximum steps of one search: histories of some hundred operations need about as many.
 STEPS_MAX = 20_000
 
@@ -22,7 +24,7 @@ STEPS_MAX = 20_000
 class Operation:
     """One call with its start, end and outcome."""
 
-    kind: str  # "charge", "credit" or "read"
+    kind: str  # "charge", "credit", "read", or "refund" of a charge without a response
     begun: float
     ended: float
     outcome: str
@@ -37,6 +39,7 @@ class State:
     balance: int
     spent: tuple = ()  # Spend of each key with a limit, as sorted pairs.
     done: frozenset = frozenset()  # Idempotency keys that were charged.
+    refundable: int = 0  # Charged by requests that failed after a long time, and not refunded.
 
 
 class Undecided(Exception):
@@ -77,6 +80,10 @@ def next_states(operation, state, held, limits):
     amount, outcome = operation.amount, operation.outcome
     if operation.kind == "credit":
         return [dataclasses.replace(state, balance=state.balance + amount)]
+    if operation.kind == "refund":
+        if state.refundable < amount:
+            return []
+        return [dataclasses.replace(state, balance=state.balance + amount, refundable=state.refundable - amount)]
     if operation.kind == "read":
         if outcome == UNKNOWN:
             return []
@@ -98,7 +105,20 @@ def next_states(operation, state, held, limits):
     if limit is not None:
         spent[operation.key] = key_spent + amount
     done = state.done | {operation.name} if operation.name else state.done
-    return [State(state.balance - amount, tuple(sorted(spent.items())), done)]
+    refundable = state.refundable + (amount if is_refundable(operation) else 0)
+    return [State(state.balance - amount, tuple(sorted(spent.items())), done, refundable)]
+
+
+def is_refundable(operation):
+    is_lost = operation.kind == "charge" and operation.outcome == UNKNOWN and not operation.name
+    return is_lost and REFUNDED_AFTER_SECONDS < operation.ended - operation.begun
+
+
+def with_refunds(operations):
+    """The history with an optional refund for each charge that may have one."""
+    lost = [it for it in operations if is_refundable(it)]
+    refunds = [dataclasses.replace(it, kind="refund", begun=it.begun + REFUNDED_AFTER_SECONDS) for it in lost]
+    return sorted(operations + refunds, key=lambda it: (it.begun, it.ended))
 
 
 def simplified(operations):
@@ -118,7 +138,7 @@ def simplified(operations):
 def check(operations, balance, limits=None, steps_max=STEPS_MAX):
     """True if a history of one account with this initial balance is linearizable. `limits` are those of keys."""
     limits = limits or {}
-    operations = simplified(operations)
+    operations = with_refunds(simplified(operations))
     neighbours = [beside(operations, index) for index in range(len(operations))]
     # Operations without a response need not have happened.
     answered = sum(1 << index for index, it in enumerate(operations) if it.outcome != UNKNOWN)

@@ -263,8 +263,8 @@ class Histories(test_crashes.Books, unittest.TestCase):
                 time.sleep(0.1)
 
     def is_settled(self, server):
-        names = ("ledger_running", "ledger_open_holds", "ledger_unwritten_groups")
-        return [server.metric(name) for name in names] == [1, 0, 0]
+        names = ("ledger_running", "ledger_open_holds", "ledger_unwritten_groups", "ledger_late_charges")
+        return [server.metric(name) for name in names] == [1, 0, 0, 0]
 
     def check_history(self, account, operations):
         """Checks a history. The final balance is read when nothing runs, so it is exact."""

@@ -37,6 +37,14 @@ class Model(unittest.TestCase):
         self.wrong(100, charge(0, 9, UNKNOWN), read(10, 11, 80))
         self.wrong(100, charge(0, 9, UNKNOWN), read(10, 11, 90), read(12, 13, 100))
 
+    def test_a_charge_that_failed_after_a_long_time_may_be_refunded_once(self):
+        lost = charge(0, 20, UNKNOWN)
+        self.right(100, lost, read(21, 22, 90), read(23, 24, 100))
+        self.right(100, lost, read(21, 22, 100))
+        self.wrong(100, lost, read(21, 22, 110))
+        self.wrong(100, lost, read(21, 22, 90), read(23, 24, 100), read(25, 26, 110))
+        self.wrong(100, lost, read(21, 22, 90), read(23, 24, 100), read(25, 26, 90))
+
     def test_a_read_beside_work_may_lack_what_the_work_holds(self):
         self.right(100, charge(0, 5), read(1, 2, 90), read(3, 4, 100), read(6, 7, 90))
         self.wrong(100, charge(0, 5), read(1, 2, 80))

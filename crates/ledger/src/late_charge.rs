@@ -5,7 +5,7 @@ use credits::EntryId;
 use crate::live::Ledger;
 
 /// Attempts to refund a charge, about one per second, before it is left to the operator.
-const ATTEMPTS_MAX: u32 = 60;
+const ATTEMPTS_MAX: u32 = 20;
 
 /// The note of the refund in the usage rows.
 const NOTES: &str = "Refund: charged after the request had failed";
@@ -25,21 +25,28 @@ impl LateCharge {
 impl Ledger {
     /// Refunds the charges whose callers were refused. A refund that fails is tried again later.
     pub(crate) async fn refund_late_charges(&self) {
-        let late = std::mem::take(&mut self.shared.lock().late_charges);
-        for LateCharge { charge, attempts } in late {
+        let late: Vec<EntryId> = {
+            let live = self.shared.lock();
+            live.late_charges.iter().map(|it| it.charge).collect()
+        };
+        for charge in late {
+            let refunded = self.refund(charge, None, NOTES, Vec::new()).await;
+            let mut live = self.shared.lock();
+            let place = live.late_charges.iter().position(|it| it.charge == charge);
+            let Some(place) = place else { continue };
             let id = charge.0;
-            match self.refund(charge, None, NOTES, Vec::new()).await {
+            match refunded {
                 Ok(_) => tracing::warn!("the charge {id} of a failed request was refunded"),
-                Err(error) if attempts < ATTEMPTS_MAX => {
-                    tracing::debug!("the charge {id} is not refunded yet: {error}");
-                    let again = LateCharge { charge, attempts: attempts + 1 };
-                    self.shared.lock().late_charges.push(again);
+                Err(_) if live.late_charges[place].attempts < ATTEMPTS_MAX => {
+                    live.late_charges[place].attempts += 1;
+                    continue;
                 }
                 Err(error) => tracing::error!(
                     "the charge {id} of a failed request could not be refunded: {error}. Run \
                      `tollgate ledger refund {id}`"
                 ),
             }
+            live.late_charges.remove(place);
         }
     }
 }

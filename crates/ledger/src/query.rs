@@ -22,6 +22,8 @@ pub struct Status {
     pub oldest_hold: Option<Duration>,
     /// Groups handed to the store that are not yet known to be durable.
     pub unwritten_groups: usize,
+    /// Durable charges of refused callers that are not refunded yet.
+    pub late_charges: usize,
     /// Charges settled since the start.
     pub settled_total: u64,
     pub written_off_nano_total: i64,
@@ -71,6 +73,7 @@ impl Ledger {
             open_holds: live.core.open_holds(),
             oldest_hold: live.core.oldest_hold_at().map(|made_at| now.since(made_at)),
             unwritten_groups: self.shared.in_flight(),
+            late_charges: live.late_charges.len(),
             settled_total: live.settled,
             written_off_nano_total: live.written_off_nano,
             at_home: live.count_at_home(),

@@ -181,6 +181,7 @@ async fn tend_ledger(service: &Service) {
     }
     gauge("ledger_oldest_hold_seconds", status.oldest_hold.unwrap_or_default().as_secs_f64());
     gauge("ledger_unwritten_groups", count(status.unwritten_groups));
+    gauge("ledger_late_charges", count(status.late_charges));
     metrics::counter!("ledger_settled_total").absolute(status.settled_total);
     gauge("ledger_written_off_nano", status.written_off_nano_total as f64);
     gauge("store_queued_groups", count(service.store.queued()));
