@@ -1,19 +1,19 @@
 //! Judges how far a page depends on its scripts.
 //!
 //! Nearly every page has scripts; most of them count visitors and add nothing to the text. A page is
-//! taken to be built by its scripts only if it shows one of the signs below and says little.
+//! treated as built by its scripts only if it shows one of the signs below and has little text.
 
 use dom_query::{Document, NodeRef};
 use serde::{Deserialize, Serialize};
 
-/// A page with fewer words than this may say more when its scripts have run.
+/// A page with fewer words than this may have more text after its scripts have run.
 pub(crate) const WORDS_FEW: usize = 80;
 /// With fewer words than this beside it, a notice for browsers without scripts counts. Pages that
 /// are complete without scripts have such notices too.
 const WORDS_BESIDE_NOTICE: usize = 5;
-/// A text of at most so many words may be no more than a notice that a page is loading.
+/// Maximum words of a notice that a page is loading.
 const WORDS_OF_LOADING: usize = 4;
-/// The same of a notice that asks for scripts.
+/// Maximum words of a notice that asks for scripts.
 const WORDS_OF_NOTICE: usize = 30;
 /// The elements in which frameworks build a page.
 const APP_ROOTS: &str = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, app-root";
@@ -31,14 +31,14 @@ const REQUESTS_FOR_SCRIPTS: [&str; 7] = [
     "turn on javascript",
 ];
 
-/// How far a page depends on its scripts.
+/// The degree to which a page depends on its scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScriptNeed {
-    /// It has no scripts, or says enough without them.
+    /// The page has no scripts, or enough text without them.
     None,
-    /// It says little and has scripts, which may add to it. It is complete as far as its HTML tells.
+    /// The page has little text, and scripts that may add to it; its HTML shows no sign of that.
     Possible,
-    /// Scripts build it: it is an empty frame without them.
+    /// Scripts build the page: its HTML is an empty frame.
     Certain,
 }
 
@@ -79,7 +79,7 @@ impl ScriptSigns {
         }
     }
 
-    /// Tells whether a page with this text is a frame that scripts have not filled.
+    /// True if a page with this text is a frame that scripts have not filled.
     pub(crate) fn is_bare(self, text: &str, words: usize) -> bool {
         let is_unfilled = self.has_empty_root && words < WORDS_FEW;
         self.has_scripts && (words == 0 || is_unfilled || is_placeholder(text, words))
@@ -112,7 +112,7 @@ fn shown_text(html: &str) -> String {
     std::iter::once(first).chain(after_tags).collect()
 }
 
-/// Tells whether a text is only there until scripts have run.
+/// True if a text is a notice that scripts replace.
 fn is_placeholder(text: &str, words: usize) -> bool {
     let begins = |notice: &str| {
         let text = text.trim_start_matches(|it: char| !it.is_alphanumeric());

@@ -94,9 +94,9 @@ impl Options {
 /// The point at which a commit completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// When it is on disk.
+    /// Completes after the sync to disk.
     Full,
-    /// When the operating system has it.
+    /// Completes after the write to the operating system, without a sync.
     Off,
 }
 
