@@ -37,7 +37,7 @@ struct ReadHolder {
 }
 
 /// The number of removals when a read began. The result is cached only if it is still the same.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Ticket(u64);
 
 impl Cache {

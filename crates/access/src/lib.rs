@@ -7,6 +7,7 @@ mod cache;
 mod holder;
 pub mod wallets;
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -16,13 +17,14 @@ use domain::entropy::{Entropy, time_ordered_id};
 use domain::secret::{self, Peppers, Recognised, SECRET_BYTES_MAX, SecretDigest};
 use hashbrown::HashMap;
 use moment::{Clock, Timestamp};
+use single_flight::{Role, SingleFlight};
 use store::Store;
 use store::error::StoreError;
 use store::key::{ApiKey, KeySettings};
 use store::wallet::UsedNonce;
 use store::write::{Group, Write};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Ticket};
 pub use crate::holder::{Holder, Proof};
 
 /// The number of random characters in a sign-in link.
@@ -55,6 +57,14 @@ pub enum KeyRefused {
     Unknowable(#[from] StoreError),
 }
 
+/// A read of a key from the store.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct KeyRead {
+    digest: SecretDigest,
+    /// The state of the cache when the read began.
+    ticket: Ticket,
+}
+
 /// The keys of the installation.
 pub struct KeyRing {
     store: Arc<dyn Store>,
@@ -64,6 +74,8 @@ pub struct KeyRing {
     /// The digest of a key that the operator chose; it need not have the usual format.
     chosen: Option<SecretDigest>,
     cache: Cache,
+    /// The reads of the store under way.
+    reads: Arc<SingleFlight<KeyRead, Result<Arc<Holder>, KeyRefused>>>,
     /// The keys used since the last `note_uses`, with their last use.
     uses: Mutex<HashMap<KeyId, Timestamp>>,
 }
@@ -88,8 +100,16 @@ impl KeyRing {
         entropy: Arc<dyn Entropy>,
         peppers: Peppers,
     ) -> KeyRing {
-        let uses = Mutex::default();
-        KeyRing { store, clock, entropy, peppers, chosen: None, cache: Cache::default(), uses }
+        KeyRing {
+            store,
+            clock,
+            entropy,
+            peppers,
+            chosen: None,
+            cache: Cache::default(),
+            reads: Arc::default(),
+            uses: Mutex::default(),
+        }
     }
 
     /// Accepts a secret that the operator chose, in any format.
@@ -98,28 +118,56 @@ impl KeyRing {
         self
     }
 
-    /// True if a secret can be opened without a read of the store.
-    pub fn is_cached(&self, secret: &str) -> bool {
-        let is_short = secret.len() <= SECRET_BYTES_MAX;
-        let digest = || secret::digest(&self.peppers.current, secret);
-        is_short && self.cache.get(&digest(), Instant::now()).is_some()
-    }
-
     /// Returns the holder of a secret.
     pub async fn open(&self, secret: &str) -> Result<Arc<Holder>, KeyRefused> {
+        let Ok(opened) = self.open_admitted(secret, || Ok::<(), Infallible>(())).await;
+        opened
+    }
+
+    /// Returns the holder of a secret, and calls `admit_read` before a read of the store. Requests
+    /// that need the same read at the same time share it, and only one of them has it admitted.
+    pub async fn open_admitted<E>(
+        &self,
+        secret: &str,
+        mut admit_read: impl FnMut() -> Result<(), E>,
+    ) -> Result<Result<Arc<Holder>, KeyRefused>, E> {
         if SECRET_BYTES_MAX < secret.len() {
-            return Err(KeyRefused::Unknown);
+            return Ok(Err(KeyRefused::Unknown));
         }
         let digest = secret::digest(&self.peppers.current, secret);
-        let holder = match self.cache.get(&digest, Instant::now()) {
-            Some(holder) => holder,
-            None if self.is_mistyped(secret, &digest) => return Err(KeyRefused::Mistyped),
-            None => match self.fetch(digest).await {
-                Err(KeyRefused::Unknown) => self.move_key(secret, digest).await?,
-                found => found?,
-            },
-        };
-        self.admit(holder)
+        loop {
+            // Taken before the cache is searched: a read that began before a change is shared only
+            // with requests that came before that change.
+            let ticket = self.cache.ticket();
+            if let Some(holder) = self.cache.get(&digest, Instant::now()) {
+                return Ok(self.admit(holder));
+            }
+            if self.is_mistyped(secret, &digest) {
+                return Ok(Err(KeyRefused::Mistyped));
+            }
+            match self.reads.join(KeyRead { digest, ticket }) {
+                Role::Lead(leader) => {
+                    admit_read()?;
+                    let read = self.read(secret, digest).await;
+                    leader.finish(&read);
+                    return Ok(read.and_then(|holder| self.admit(holder)));
+                }
+                Role::Follow(follower) => {
+                    // Without an outcome the leader has left or was not admitted.
+                    if let Some(read) = follower.outcome().await {
+                        return Ok(read.and_then(|holder| self.admit(holder)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the holder of a secret from the store, also under the previous pepper.
+    async fn read(&self, secret: &str, digest: SecretDigest) -> Result<Arc<Holder>, KeyRefused> {
+        match self.fetch(digest).await {
+            Err(KeyRefused::Unknown) => self.move_key(secret, digest).await,
+            found => found,
+        }
     }
 
     /// Returns the holder of a secret that is stored under the previous pepper, and moves it to the

@@ -26,17 +26,24 @@ pub(crate) async fn open_key(
     arrival: &Arrival<'_>,
     secret: &str,
 ) -> Result<Arc<Holder>, Refusal> {
-    if app.keys.is_cached(secret) {
-        return app.keys.open(secret).await.map_err(refuse_key);
-    }
-    let subject = Subject::new(arrival.address, "unknown keys");
-    let counted = app.limiter.admit(subject, UNKNOWN_KEYS_A_MINUTE, 1, arrival.now);
-    let counted = counted.map_err(|exceeded| {
-        let message = "Too many unknown API keys came from this address. Please try again shortly.";
-        Refusal::rate_limited(message, exceeded.standing().until_reset())
-    })?;
-    let opened = app.keys.open(secret).await;
-    if !matches!(opened, Err(KeyRefused::Unknown)) {
+    let mut counted = None;
+    let count_unknown_key = || {
+        let subject = Subject::new(arrival.address, "unknown keys");
+        match app.limiter.admit(subject, UNKNOWN_KEYS_A_MINUTE, 1, arrival.now) {
+            Ok(admitted) => {
+                counted = Some(admitted);
+                Ok(())
+            }
+            Err(exceeded) => Err(Refusal::rate_limited(
+                "Too many unknown API keys came from this address. Please try again shortly.",
+                exceeded.standing().until_reset(),
+            )),
+        }
+    };
+    let opened = app.keys.open_admitted(secret, count_unknown_key).await?;
+    if let Some(counted) = counted
+        && !matches!(opened, Err(KeyRefused::Unknown))
+    {
         app.limiter.correct(counted, 0);
     }
     opened.map_err(refuse_key)
