@@ -88,13 +88,16 @@ ensure_redis() {
   have valkey-server || have redis-server || install_packages "limits across nodes" redis-server
 }
 
-ensure_clients() {
+ensure_client_programs() {
   ensure_python
   ensure_node
   ensure_browser
   ensure_postgres
   ensure_nginx
   ensure_redis
+}
+
+install_client_packages() {
   local folder
   for folder in "${CLIENT_FOLDERS[@]}"; do
     python_clients "$folder"

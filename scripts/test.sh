@@ -11,10 +11,20 @@ cd "$(dirname "$0")/.."
 
 # Installation first, so that a missing package fails before a long build.
 ensure_toolchain
-ensure_clients
+ensure_client_programs
 say "the console's bundle"
 ./scripts/console.sh --check
+
+# The packages of the clients are downloaded while the lints compile.
+mkdir -p "$(target_dir)"
+packages_log="$(target_dir)/client-packages.log"
+install_client_packages >"$packages_log" 2>&1 &
+packages=$!
 ./scripts/lint.sh
+wait "$packages" || {
+  cat "$packages_log" >&2
+  exit 1
+}
 
 # The crates that load a model runtime, and the program linked with them. Their tests need weights,
 # which the gateway downloads.

@@ -170,7 +170,7 @@ impl TestApp {
             app.keys.create(owner, KeyKind::Admin, key_settings("first")).await.unwrap();
         TestApp {
             router: api::router(app.clone()),
-            contract: Arc::new(Contract::new(api::document())),
+            contract: Arc::new(Contract::committed()),
             clock: TestClock(clock),
             upstream,
             node,
