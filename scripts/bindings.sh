@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Generates the bindings of llama.cpp: scripts/bindings.sh FOLDER, where FOLDER has llama.cpp's
-# sources at the version that crates/llama names. Needs bindgen (cargo install bindgen-cli
+# sources at the version that crates/models/llama names. Needs bindgen (cargo install bindgen-cli
 # --version 0.72.1 --locked) and libclang. A build needs neither, because the output is committed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 sources=${1:?the folder of the sources of llama.cpp}
 have bindgen || fail "bindgen is missing: cargo install bindgen-cli --version 0.72.1 --locked"
 
-crate=crates/llama
+crate=crates/models/llama
 cp "$sources/include/llama.h" "$sources/ggml/include/ggml-backend.h" "$crate/include/"
 cp "$sources/LICENSE" "$crate/include/LICENSE"
 

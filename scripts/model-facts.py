@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes crates/cli/data/model-facts.tsv, which `tollgate convert` reads.
+"""Writes crates/surface/cli/data/model-facts.tsv, which `tollgate convert` reads.
 
     pip download --no-deps genai-prices litellm && unzip each wheel into a folder
-    scripts/model-facts.py FOLDER_OF_GENAI_PRICES FOLDER_OF_LITELLM > crates/cli/data/model-facts.tsv
+    scripts/model-facts.py FOLDER_OF_GENAI_PRICES FOLDER_OF_LITELLM > crates/surface/cli/data/model-facts.tsv
 
 Prices come from genai-prices, which keeps them as decimals with dates; types, context sizes and
 capabilities come from LiteLLM's map. Both are under the MIT licence.

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/wallet/tests/properties/mod.rs"]
+#[path = "../../crates/rules/wallet/tests/properties/mod.rs"]
 mod properties;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/engine-upstream/tests/properties/mod.rs"]
+#[path = "../../crates/models/engine-upstream/tests/properties/mod.rs"]
 mod properties;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

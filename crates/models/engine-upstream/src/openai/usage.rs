@@ -1,0 +1,73 @@
+//! Parses the usage object, with the field names of different servers.
+
+use engine::{EngineUsage, UsageReport};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tracing::warn;
+
+/// Parses a usage object. Returns `None` if it is malformed, empty or implausible; the tokens are
+/// then estimated here.
+pub(crate) fn read_usage(usage: &RawValue) -> Option<EngineUsage> {
+    let body = match serde_json::from_str::<Option<UsageBody>>(usage.get()) {
+        Ok(body) => body?,
+        Err(error) => {
+            warn!(%error, "an engine's usage is malformed; counting the tokens here");
+            return None;
+        }
+    };
+    match EngineUsage::from_report(body.into_report()?) {
+        Ok(usage) => Some(usage),
+        Err(error) => {
+            warn!(%error, "counting the tokens here");
+            None
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct UsageBody {
+    prompt_tokens: Option<f64>,
+    completion_tokens: Option<f64>,
+    total_tokens: Option<f64>,
+    prompt_tokens_details: Option<PromptDetails>,
+    completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek's name for cached tokens.
+    prompt_cache_hit_tokens: Option<f64>,
+    cache_creation_input_tokens: Option<f64>,
+    reasoning_tokens: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+struct PromptDetails {
+    cached_tokens: Option<f64>,
+    cache_creation_input_tokens: Option<f64>,
+    /// OpenRouter's name for tokens written to a cache.
+    cache_write_tokens: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+struct CompletionDetails {
+    reasoning_tokens: Option<f64>,
+}
+
+impl UsageBody {
+    fn into_report(self) -> Option<UsageReport> {
+        let prompt_details = self.prompt_tokens_details.unwrap_or_default();
+        let completion_details = self.completion_tokens_details.unwrap_or_default();
+        let cache_creation = prompt_details
+            .cache_creation_input_tokens
+            .or(prompt_details.cache_write_tokens)
+            .or(self.cache_creation_input_tokens);
+        let cached = prompt_details.cached_tokens.or(self.prompt_cache_hit_tokens);
+        let reasoning = completion_details.reasoning_tokens.or(self.reasoning_tokens);
+        Some(UsageReport {
+            prompt: self.prompt_tokens?,
+            completion: self.completion_tokens.unwrap_or(0.0),
+            total: self.total_tokens,
+            cached: cached.unwrap_or(0.0),
+            cache_creation: cache_creation.unwrap_or(0.0),
+            cache_creation_1h: 0.0,
+            reasoning: reasoning.unwrap_or(0.0),
+        })
+    }
+}

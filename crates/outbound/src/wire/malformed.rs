@@ -1,5 +1,0 @@
-//! Violations of the HTTP/1.1 that is accepted here.
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the answer has {0}")]
-pub(crate) struct Malformed(pub(crate) &'static str);

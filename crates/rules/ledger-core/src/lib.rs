@@ -1,0 +1,78 @@
+//! The ledger core: a pure, deterministic state machine over double-entry records.
+//!
+//! [`CreditLedger::apply`] takes a [`CreditCommand`] and the time, and returns an [`AppliedCommand`]: the [`JournalRecord`]s
+//! to write to the journal and the [`CommandOutcome`] for the caller. Or it returns a [`CommandRejection`], and
+//! then nothing has changed. [`CreditLedger::replay_record`] repeats a record. There is no clock, randomness,
+//! float or I/O in here: the same commands at the same times give the same records.
+//!
+//! Map of the modules:
+//! - `account`, `charge`, `limit`, `allowance`: the terms.
+//! - `credit`, `debit`, `set_allowance`, `hold`, `settle`, `refund`, `sweep`: one file per command.
+//! - `funds`: the lots that pay, within the key's limits. `counter`: what a key has used.
+//! - `replay`, `restore`: build a ledger from the journal or from a [`LedgerSnapshot`].
+//! - `invariant`, `audit`: rules that always hold for a ledger, and for a journal.
+
+mod account;
+mod allowance;
+mod audit;
+mod charge;
+mod command;
+mod counter;
+mod credit;
+mod debit;
+mod group;
+mod hold;
+mod id;
+mod invariant;
+mod ledger;
+mod limit;
+mod outcome;
+mod owner_funds;
+mod owner_handover;
+mod owner_lots;
+mod query;
+mod recent;
+mod record;
+mod refund;
+mod rejection;
+mod replay;
+mod restore;
+mod set_allowance;
+mod settle;
+mod snapshot;
+mod sweep;
+mod violation;
+mod violation_list;
+
+#[cfg(test)]
+mod mutant;
+#[cfg(test)]
+mod sim;
+#[cfg(test)]
+mod tests;
+
+pub use account::{LedgerAccount, LotKey, LotTag, PaymentNetwork, SystemAccount, SystemKind};
+pub use allowance::AllowanceKind;
+pub use audit::JournalAudit;
+pub use charge::{PaymentLeg, SettledCharge, sum_in_currency};
+pub use command::{AMOUNT_MAX, ChargeSource, CreditCommand, HoldKind, HoldPayer, HoldRange};
+pub use counter::KeyUsage;
+pub use credit::LOT_BALANCE_MAX;
+pub use hold::HOLDS_MAX;
+pub use id::{EntryId, HoldId, KeyId, OwnerId};
+pub use invariant::check_ledger;
+pub use ledger::{CreditLedger, LedgerRules, SpendOrder};
+pub use limit::{KeyStamp, KeyTerms, LimitClass, LimitPeriod};
+pub use outcome::{
+    AppliedCommand, ChargeReceipt, CommandOutcome, CurrencyBalances, HeldAmounts, RefundReceipt,
+    SweepReport,
+};
+pub use recent::{RECENT_CHARGES_MAX, RECENT_OTHERS_MAX};
+pub use record::{HeldKey, JobHold, JournalRecord, LedgerTransfer, TransferCode};
+pub use rejection::CommandRejection;
+pub use snapshot::{
+    AccountSums, AllowanceRow, KeySpendRow, LedgerSnapshot, LotRow, RecentRow, SystemRow,
+};
+pub use sweep::SWEEP_LOTS_MAX;
+pub use violation::{InvariantViolation, LedgerInvariant};
+pub use violation_list::{VIOLATIONS_MAX, ViolationList};

@@ -1,0 +1,18 @@
+//! The store's queries on Postgres, by subject.
+
+mod access;
+mod characters;
+mod claims;
+mod evidence;
+mod jobs;
+mod journal;
+pub(crate) mod ledger;
+mod listing;
+mod media;
+mod request_search;
+mod rpc;
+mod statement;
+mod usage;
+mod usage_recount;
+
+pub(crate) use access::read_setting;

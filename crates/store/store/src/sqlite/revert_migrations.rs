@@ -1,0 +1,42 @@
+//! For tests: turns a database into that of an earlier release.
+
+use rusqlite::Connection;
+
+/// SQL that reverts each migration, the latest first. Add a line for each new migration.
+const UNDONE: [(i64, &str); 11] = [
+    (22, "ALTER TABLE usage DROP COLUMN digest"),
+    (21, "ALTER TABLE api_key DROP COLUMN is_operator"),
+    (20, "DROP TRIGGER audit_counted; DROP TABLE audit_count"),
+    (
+        19,
+        "DROP TABLE character_use; DROP TABLE character_review; DROP TABLE character_word;
+         DROP TABLE character_tag; DROP TABLE character_content; DROP TABLE character",
+    ),
+    (18, "DROP TABLE job_timing; DROP TABLE media; DROP TABLE job"),
+    (17, "ALTER TABLE owner DROP COLUMN frozen_ms"),
+    (16, "ALTER TABLE api_key DROP COLUMN model_privacy"),
+    (15, "DROP TABLE received_claim; DROP TABLE audit"),
+    (
+        14,
+        "DROP TABLE rpc_spent;
+         CREATE INDEX usage_of_rpc ON usage (at_ms) WHERE sku GLOB 'crypto-rpc-*'",
+    ),
+    (
+        13,
+        "DROP TABLE charge_log_generation;
+         CREATE TABLE charge_log (
+             seq INTEGER PRIMARY KEY,
+             charges BLOB NOT NULL CHECK (0 < length(charges))
+         ) STRICT",
+    ),
+    (11, "DROP TABLE charge_log"),
+];
+
+pub(super) fn revert_to_version(connection: &Connection, version: i64) {
+    for (migration, undoing) in UNDONE {
+        if version < migration {
+            connection.execute_batch(undoing).unwrap();
+        }
+    }
+    connection.pragma_update(None, "user_version", version).unwrap();
+}

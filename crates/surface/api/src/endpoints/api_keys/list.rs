@@ -1,0 +1,33 @@
+//! `GET /api_keys`: lists the keys of the account.
+
+use wire::api_keys::ApiKeyList;
+
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::AdminCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::endpoints::api_keys::detail::{RecentUsage, describe_key};
+use crate::endpoints::api_keys::is_of_account;
+use crate::input::NoInput;
+use crate::refusal::Refusal;
+use crate::reply::WithHeaders;
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::get("/api_keys", list_api_keys)
+        .tag("API keys")
+        .summary("List API keys")
+        .build()
+}
+
+async fn list_api_keys(
+    app: SharedApp,
+    call: ApiCall<AdminCaller, NoInput>,
+) -> Result<WithHeaders<ApiKeyList>, Refusal> {
+    let AdminCaller(holder) = &call.caller;
+    app.keys.write_last_uses().await.map_err(Refusal::unavailable)?;
+    let keys = app.store.list_keys(holder.owner.id).await.map_err(Refusal::unavailable)?;
+    let usage = RecentUsage::read(&app, holder.owner.id, call.now).await?;
+    let keys = keys.iter().filter(|key| is_of_account(key));
+    let data = keys.map(|key| describe_key(&app, key, &usage)).collect();
+    Ok(WithHeaders::new(ApiKeyList { object: "list", data }))
+}

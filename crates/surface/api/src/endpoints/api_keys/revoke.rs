@@ -1,0 +1,32 @@
+//! `DELETE /api_keys`: revokes a key at once and for good.
+
+use wire::api_keys::{ApiKeyChoice, Done};
+
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::AdminCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::endpoints::api_keys::{find_key, refuse_write};
+use crate::input::QueryOrJson;
+use crate::refusal::Refusal;
+use crate::reply::WithHeaders;
+
+const UNKNOWN: &str = "API key could not be found";
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::delete("/api_keys", delete_api_key)
+        .tag("API keys")
+        .summary("Revoke an API key")
+        .build()
+}
+
+async fn delete_api_key(
+    app: SharedApp,
+    call: ApiCall<AdminCaller, QueryOrJson<ApiKeyChoice>>,
+) -> Result<WithHeaders<Done>, Refusal> {
+    let AdminCaller(holder) = &call.caller;
+    let QueryOrJson(choice) = &call.input;
+    let key = find_key(&app, holder, &choice.id, UNKNOWN).await?;
+    app.keys.revoke(&key).await.map_err(|error| refuse_write(error, UNKNOWN))?;
+    Ok(WithHeaders::new(Done { success: true }))
+}

@@ -1,0 +1,27 @@
+//! The response to JSON-RPC calls.
+
+use axum::response::Response;
+use schemars::SchemaGenerator;
+use wire::crypto::{CapError, RpcAnswers};
+
+use crate::keyed_work::AnswerOrReplay;
+use crate::operation::OpenApiOperation;
+use crate::refusal::Refusal;
+use crate::reply::HandlerReply;
+
+/// A node's response, or the replay of an earlier one.
+#[derive(Debug)]
+pub(crate) struct RpcReply(pub(super) AnswerOrReplay);
+
+impl HandlerReply for RpcReply {
+    fn into_response(self) -> Result<Response, Refusal> {
+        Ok(self.0.into_response())
+    }
+
+    fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
+        operation.reply::<RpcAnswers>(generator);
+        let meaning = "A cap is reached; X-RateLimit-Limit, -Remaining and -Reset (in seconds from \
+                       now) tell of it";
+        operation.refusal::<CapError>(429, meaning, generator);
+    }
+}

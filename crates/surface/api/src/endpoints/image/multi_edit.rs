@@ -1,0 +1,61 @@
+//! `POST /image/multi-edit`: combines several images by a prompt.
+
+use domain::catalogue::ModelType;
+use wire::images::ImageMultiEditRequest;
+
+use super::TRAIT_DEFAULT;
+use super::edit::{EditOptions, ImageEdit, build_reply};
+use super::finish;
+use super::sent_image::{self, SentImage};
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::PayingCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::paid_work::PaidCall;
+use crate::refusal::Refusal;
+use crate::reply::image::ImageFileReply;
+
+impl FileFields for ImageMultiEditRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &["images"];
+}
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::post("/image/multi-edit", multi_edit_image)
+        .tag("Images")
+        .summary("Make several pictures into one")
+        .paid()
+        .experimental()
+        .build()
+}
+
+async fn multi_edit_image(
+    app: SharedApp,
+    call: ApiCall<PayingCaller, FormOrJson<ImageMultiEditRequest>>,
+) -> Result<ImageFileReply, Refusal> {
+    let (call, FormOrJson(MultipartForm { fields, files })) = PaidCall::from_call(&app, call);
+    let catalogue = app.catalogue.get();
+    let asked = fields.model_id.or(fields.model);
+    let asked = asked.as_deref().unwrap_or(TRAIT_DEFAULT);
+    let resolved = call.resolve_model(&catalogue, asked, ModelType::Inpaint)?;
+    let mut pictures: Vec<SentImage> =
+        sent_image::filter_field_files(files, "images").map(SentImage::from_upload).collect();
+    for (index, text) in fields.images.iter().flatten().enumerate() {
+        pictures.push(SentImage::from_text(format!("images.{index}"), text)?);
+    }
+    let wishes = EditOptions {
+        prompt: fields.prompt,
+        aspect_ratio: fields.aspect_ratio,
+        resolution: fields.resolution,
+        size: None,
+        quality: fields.quality,
+        format: fields.output_format.map(finish::output_format),
+        is_safe: fields.safe_mode != Some(false),
+        is_strict: false,
+        rewrites_prompt: fields.enhance_prompt == Some(true),
+        field: "images",
+    };
+    let editing = ImageEdit { pictures, mask: None, wishes };
+    let paid = editing.run(&app, &call, &resolved).await?;
+    Ok(build_reply(paid, &resolved))
+}

@@ -1,0 +1,61 @@
+//! `POST /images/variations`: an edit with a fixed prompt that asks for a variation.
+
+use domain::catalogue::ModelType;
+use wire::images::{OpenAiImageVariationRequest, OpenAiImages};
+
+use super::super::edit::{EditOptions, ImageEdit};
+use super::super::finish;
+use super::super::sent_image;
+use super::{OpenAiModelChoice, TRAIT_DEFAULT, build_answer, resolve_model};
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::PayingCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::paid_work::PaidCall;
+use crate::refusal::Refusal;
+use crate::reply::WithHeaders;
+
+const PROMPT: &str = "Make a variation of this picture: the same subject and style, with other \
+     details.";
+
+impl FileFields for OpenAiImageVariationRequest {
+    const REQUIRED_ANY: &'static [&'static str] = &["image"];
+}
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::post("/images/variations", create_image_variation)
+        .tag("Images")
+        .summary("Vary a picture, as OpenAI's clients ask")
+        .paid()
+        .build()
+}
+
+async fn create_image_variation(
+    app: SharedApp,
+    call: ApiCall<PayingCaller, FormOrJson<OpenAiImageVariationRequest>>,
+) -> Result<WithHeaders<OpenAiImages>, Refusal> {
+    let (call, FormOrJson(MultipartForm { fields, files })) = PaidCall::from_call(&app, call);
+    let catalogue = app.catalogue.get();
+    let name = fields.model.as_deref();
+    let asked = OpenAiModelChoice { name, usual: &[TRAIT_DEFAULT], kind: ModelType::Inpaint };
+    let resolved = resolve_model(&call, &catalogue, asked)?;
+    let wishes = EditOptions {
+        prompt: PROMPT.to_owned(),
+        aspect_ratio: None,
+        resolution: None,
+        size: None,
+        quality: None,
+        format: Some(finish::openai_format(fields.output_format.unwrap_or_default())),
+        is_safe: true,
+        is_strict: true,
+        rewrites_prompt: false,
+        field: "image",
+    };
+    let picture = sent_image::take_one_image(files, "image", fields.image.as_deref())?;
+    let editing = ImageEdit { pictures: vec![picture], mask: None, wishes };
+    let form = fields.response_format.unwrap_or_default();
+    let paid = editing.run(&app, &call, &resolved).await?;
+    let paid = paid.map(|picture| vec![picture]);
+    Ok(build_answer(&call, &resolved, &paid, form))
+}

@@ -1,0 +1,45 @@
+//! `GET /models/compatibility_mapping`: maps names of other services' models to ours.
+
+use domain::catalogue::ModelType;
+use wire::models::{CompatibilityMapping, CompatibilityQuery, ListObject, ModelType as WireType};
+
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::AnyCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::input::QueryParameters;
+use crate::refusal::Refusal;
+use crate::reply::WithHeaders;
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::get("/models/compatibility_mapping", list_compatibility_mapping)
+        .tag("Models")
+        .summary("List compatible model names")
+        .build()
+}
+
+async fn list_compatibility_mapping(
+    app: SharedApp,
+    call: ApiCall<AnyCaller, QueryParameters<CompatibilityQuery>>,
+) -> Result<WithHeaders<CompatibilityMapping>, Refusal> {
+    let QueryParameters(query) = call.input;
+    let catalogue = app.catalogue.get();
+    let mapping = catalogue.models_by_alias(model_type(query.model_type), call.now);
+    let data = mapping.into_iter().map(|(name, id)| (name.to_owned(), id.to_owned())).collect();
+    let model_type = query.model_type;
+    Ok(WithHeaders::new(CompatibilityMapping { data, object: ListObject::List, model_type }))
+}
+
+fn model_type(wanted: WireType) -> ModelType {
+    match wanted {
+        WireType::Asr => ModelType::Asr,
+        WireType::Embedding => ModelType::Embedding,
+        WireType::Image => ModelType::Image,
+        WireType::Music => ModelType::Music,
+        WireType::Text => ModelType::Text,
+        WireType::Tts => ModelType::Tts,
+        WireType::Upscale => ModelType::Upscale,
+        WireType::Inpaint => ModelType::Inpaint,
+        WireType::Video => ModelType::Video,
+    }
+}

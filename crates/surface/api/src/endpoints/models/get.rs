@@ -1,0 +1,44 @@
+//! `GET /models/{id}`: one model, by its id, a trait or a compatible name.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use wire::models::Model;
+
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::AnyCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::endpoints::models::record::build_record;
+use crate::input::PathParameters;
+use crate::model_headers;
+use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
+use crate::reply::WithHeaders;
+
+/// The path of one model.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ModelPath {
+    /// The model's id, a trait, or a compatible name. It may contain slashes.
+    #[schemars(length(min = 1))]
+    id: String,
+}
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::get("/models/{*id}", get_model)
+        .tag("Models")
+        .summary("Show a model")
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .build()
+}
+
+async fn get_model(
+    app: SharedApp,
+    call: ApiCall<AnyCaller, PathParameters<ModelPath>>,
+) -> Result<WithHeaders<Model>, Refusal> {
+    let PathParameters(path) = &call.input;
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.find_model(&path.id, call.now).map_err(refuse_model)?;
+    let answer = WithHeaders::new(build_record(resolved.model, call.now));
+    Ok(model_headers::write_model_headers(answer, &resolved))
+}

@@ -1,0 +1,76 @@
+//! Refuses options that this service does not support, instead of ignoring them.
+
+use schema_check::{PathStep, ValidationFaults};
+use wire::chat::SearchMode;
+use wire::responses::{ResponseRequest, ResponseTool};
+
+use super::web::{X_SEARCH, is_search};
+
+const OPTIONS: &str = "service_parameters";
+const NO_SEARCH: &str = "Web search is not set up on this server; leave it out";
+const NO_X_SEARCH: &str = "This model does not support X search; leave it out";
+const NO_X_PICTURES: &str = "Pictures and videos of posts are not looked at; leave it out";
+const NO_FILE_SEARCH: &str =
+    "This service stores no files to search in; send them with `input_file` parts";
+const NO_INTERPRETER: &str = "This service runs no code; offer a function of your own instead";
+const NO_COMPUTER: &str = "This service operates no computer; offer a function of your own instead";
+
+/// The searches available for a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AvailableSearches {
+    /// Web search, by this service.
+    pub(super) web: bool,
+    /// X search, by the model's provider.
+    pub(super) x: bool,
+}
+
+pub(super) fn refuse_unsupported(
+    body: &ResponseRequest,
+    searchable: AvailableSearches,
+    faults: &mut ValidationFaults,
+) {
+    let searches = searchable.web;
+    if body.previous_response_id.is_some() {
+        let message = "Responses are not stored; send the whole conversation as `input`";
+        faults.at(["previous_response_id"]).push(message);
+    }
+    if body.background == Some(true) {
+        let message = "Responses are not stored; send `stream: true` for long answers";
+        faults.at(["background"]).push(message);
+    }
+    if body.web_search == Some(true) && !searches {
+        faults.at(["web_search"]).push(NO_SEARCH);
+    }
+    for (index, tool) in body.tools.iter().flatten().enumerate() {
+        let place = [PathStep::from("tools"), PathStep::from(index), PathStep::from("type")];
+        match tool.kind.as_str() {
+            _ if is_search(tool) && !searches => faults.at(place).push(NO_SEARCH),
+            X_SEARCH if !searchable.x => faults.at(place).push(NO_X_SEARCH),
+            X_SEARCH if has_media_understanding(tool) => faults.at(place).push(NO_X_PICTURES),
+            "file_search" => faults.at(place).push(NO_FILE_SEARCH),
+            "code_interpreter" => faults.at(place).push(NO_INTERPRETER),
+            "computer_use_preview" | "computer_use" => faults.at(place).push(NO_COMPUTER),
+            _ => {}
+        }
+    }
+    let Some(options) = &body.service_parameters else { return };
+    let wants_search = options.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
+    let asked = [
+        (wants_search && !searches, "enable_web_search", NO_SEARCH),
+        (options.enable_x_search == Some(true) && !searchable.x, "enable_x_search", NO_X_SEARCH),
+        (
+            options.enable_e2ee == Some(true),
+            "enable_e2ee",
+            "Responses cannot be encrypted end to end; use /chat/completions",
+        ),
+    ];
+    for (is_asked, option, message) in asked {
+        if is_asked {
+            faults.at([OPTIONS, option]).push(message);
+        }
+    }
+}
+
+fn has_media_understanding(tool: &ResponseTool) -> bool {
+    tool.enable_image_understanding == Some(true) || tool.enable_video_understanding == Some(true)
+}

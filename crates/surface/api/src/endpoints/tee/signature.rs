@@ -1,0 +1,76 @@
+//! `GET /tee/signature`: an enclave's signature for one of its answers.
+
+use domain::catalogue::ModelType;
+use domain::limits::tiers::LimitClass;
+use engine::EngineError;
+use wire::tee::{ExchangeSignature, SignatureQuery, SignatureReceipt, VerificationHint};
+
+use super::require_enclave;
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::AnyCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::input::QueryParameters;
+use crate::model_headers;
+use crate::refusal::Refusal;
+use crate::refusal::model::refuse_model;
+use crate::reply::WithHeaders;
+
+const HOW_TO_CHECK: &str = "Recover the signer of `text` (EIP-191) and compare it with the \
+     signing_address of a fresh attestation.";
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::get("/tee/signature", get_signature)
+        .tag("TEE")
+        .summary("Sign for an answer")
+        .limit(LimitClass::Attestation)
+        .refuses(404, "There is no such model; the message names the nearest")
+        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(502, "No enclave of the model signed for the answer")
+        .build()
+}
+
+async fn get_signature(
+    app: SharedApp,
+    call: ApiCall<AnyCaller, QueryParameters<SignatureQuery>>,
+) -> Result<WithHeaders<ExchangeSignature>, Refusal> {
+    let QueryParameters(query) = call.input;
+    let catalogue = app.catalogue.get();
+    let resolved = catalogue.resolve_model(&query.model, ModelType::Text, call.now);
+    let resolved = resolved.map_err(refuse_model)?;
+    require_enclave(resolved.model)?;
+    let ours = query.request_id.strip_prefix("chatcmpl-").unwrap_or(&query.request_id);
+    // After a restart the mapping is lost; then the caller may send the enclave's own id.
+    let upstream_id = app.engines.answer_names.find(ours);
+    let upstream_id = upstream_id.unwrap_or_else(|| query.request_id.clone());
+    let mut failure = EngineError::Misconfigured { cause: "no route to an enclave".to_owned() };
+    for engine in app.engines.attested_engines(resolved.model) {
+        match engine.fetch_signature(&upstream_id).await {
+            Ok(signed) => {
+                let answer = WithHeaders::new(ExchangeSignature {
+                    text: signed.text,
+                    signature: signed.signature,
+                    signing_address: signed.signing_address,
+                    signing_algo: "ecdsa",
+                    model: resolved.model.id.clone(),
+                    requested_request_id: query.request_id,
+                    tee_provider: signed.provider,
+                    receipt: SignatureReceipt {
+                        upstream_request_id: upstream_id,
+                        upstream_model: signed.model,
+                    },
+                    verification: VerificationHint {
+                        attestation_endpoint: format!(
+                            "{}/api/v1/tee/attestation",
+                            app.settings.public_url
+                        ),
+                        description: HOW_TO_CHECK,
+                    },
+                });
+                return Ok(model_headers::write_model_headers(answer, &resolved));
+            }
+            Err(error) => failure = error,
+        }
+    }
+    Err(Refusal::signature_failed(failure))
+}

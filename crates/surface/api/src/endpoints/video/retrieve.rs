@@ -1,0 +1,33 @@
+//! `POST /video/retrieve`: returns the state of a job, or its file.
+
+use store::job::JobKind;
+use wire::audio::RetrieveRequest;
+
+use crate::app::SharedApp;
+use crate::call::ApiCall;
+use crate::caller::JobCollector;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::input::JsonBody;
+use crate::job_retrieval::{self, JobReference};
+use crate::refusal::content::VideoRefusal;
+use crate::reply::media::RetrievedVideo;
+use domain::limits::tiers::LimitClass;
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::post("/video/retrieve", retrieve_video)
+        .tag("Video")
+        .summary("Retrieve a video that was queued")
+        .limit(LimitClass::VideoRetrieve)
+        .build()
+}
+
+async fn retrieve_video(
+    app: SharedApp,
+    call: ApiCall<JobCollector, JsonBody<RetrieveRequest>>,
+) -> Result<RetrievedVideo, VideoRefusal> {
+    let (JobCollector(holder), JsonBody(body)) = (call.caller, call.input);
+    let named = JobReference { kind: JobKind::Video, model: &body.model, queue_id: &body.queue_id };
+    let job = job_retrieval::find_job(&app, &holder, named, call.now).await?;
+    let deletes = body.delete_media_on_completion == Some(true);
+    Ok(RetrievedVideo(job_retrieval::retrieve_job(&app, job, deletes).await?))
+}

@@ -1,0 +1,182 @@
+//! `POST /x402/top-up`: returns the ways to pay, or credits a payment.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use domain::limits::tiers::LimitClass;
+use payments::{SettledPayment, TopUpRefusal};
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+use wallet::UnverifiedPayment;
+use wire::errors::X402Error;
+use wire::wallets::{TopUpReply, TopUpRequired, ToppedUp};
+
+use crate::app::{AppState, SharedApp};
+use crate::call::ApiCall;
+use crate::caller::AnyCaller;
+use crate::discovery::{self, X402_VERSION, encode_base64};
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::home::HomeOwner;
+use crate::input::{HostHeader, PaymentHeader};
+use crate::operation::OpenApiOperation;
+use crate::refusal::Refusal;
+use crate::refusal::x402::X402Refusal;
+use crate::reply::{HandlerReply, WithHeaders};
+use crate::wallets::challenge::CalledResource;
+
+const PATH: &str = "/x402/top-up";
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::post(PATH, top_up_wallet)
+        .tag("x402")
+        .summary("Top up a wallet's balance with a signed USDC payment")
+        .limit(LimitClass::TopUp)
+        .home(HomeOwner::OfPayments)
+        .build()
+}
+
+async fn top_up_wallet(
+    app: SharedApp,
+    call: ApiCall<AnyCaller, (HostHeader, PaymentHeader)>,
+) -> Result<TopUpAnswer, X402Refusal> {
+    let (HostHeader(host), PaymentHeader(payment)) = call.input;
+    let payments = app.wallets.payments.as_ref().ok_or_else(not_configured)?;
+    let Some(payment) = payment else { return Err(require_payment(&app, host.as_deref())) };
+    match payments.top_up(&payment).await {
+        Ok(settled) => Ok(TopUpAnswer::from_settled(&settled)),
+        Err(refused) => Err(refuse_top_up(&payment, &refused)),
+    }
+}
+
+/// 402 with the body of the specification; the header has all details.
+fn require_payment(app: &AppState, host: Option<&str>) -> X402Refusal {
+    let place = CalledResource::at_path(app, host, PATH);
+    let body = TopUpRequired { x402_version: X402_VERSION, accepts: app.wallets.accepts() };
+    let header = discovery::encode_requirements("Payment required", &place, &body.accepts, None);
+    X402Refusal::payment_required(&body, &header)
+}
+
+fn not_configured() -> X402Refusal {
+    X402Refusal::Payment {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        code: "X402_NOT_CONFIGURED",
+        message: "This service takes no wallet payments. Use an API key.".to_owned(),
+        details: None,
+        cause: None,
+    }
+}
+
+/// The refusal of a payment that was not credited. A payment that was sent must not be reported as
+/// unsent: its client would sign another and pay twice.
+fn refuse_top_up(payment: &[u8], refused: &TopUpRefusal) -> X402Refusal {
+    let status = match refused {
+        TopUpRefusal::Payment(_) | TopUpRefusal::Declined(_) => StatusCode::BAD_REQUEST,
+        TopUpRefusal::Pending { .. } => StatusCode::GATEWAY_TIMEOUT,
+        TopUpRefusal::Failed | TopUpRefusal::Busy | TopUpRefusal::Unavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+    };
+    let mut details = json!({ "reason": refused.reason() });
+    if let Some(transaction) = refused.transaction() {
+        details["transaction"] = json!(transaction);
+    }
+    let network = UnverifiedPayment::decode(payment).map(|payment| payment.network.to_string());
+    let result = json!({
+        "success": false,
+        "errorReason": refused.reason(),
+        "errorMessage": refused.to_string(),
+        "transaction": refused.transaction().unwrap_or_default(),
+        "network": network.unwrap_or_default(),
+    });
+    X402Refusal::Settlement {
+        status,
+        code: refused.code(),
+        message: refused.to_string(),
+        details,
+        result: encode_base64(&result),
+    }
+}
+
+/// A credited top-up, with the x402 settlement result in a header.
+struct TopUpAnswer(WithHeaders<TopUpReply>);
+
+impl TopUpAnswer {
+    fn from_settled(settled: &SettledPayment) -> TopUpAnswer {
+        let data = ToppedUp {
+            wallet_address: settled.payer.clone(),
+            amount_credited: settled.amount.as_f64(),
+            new_balance: settled.balance.as_f64(),
+            payment_id: settled.payment_id.clone(),
+        };
+        let result = encode_base64(&encode_settlement(settled));
+        // The second name is from version 1 of the protocol.
+        let answer = WithHeaders::new(TopUpReply { success: true, data })
+            .header("payment-response", &result)
+            .header("x-payment-response", &result);
+        TopUpAnswer(answer)
+    }
+}
+
+fn encode_settlement(settled: &SettledPayment) -> Value {
+    json!({
+        "success": true,
+        "network": settled.network,
+        "payer": settled.payer,
+        "transaction": settled.transaction,
+    })
+}
+
+impl HandlerReply for TopUpAnswer {
+    fn into_response(self) -> Result<Response, Refusal> {
+        self.0.into_response()
+    }
+
+    fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
+        WithHeaders::<TopUpReply>::describe(operation, generator);
+        operation.refusal::<TopUpRequired>(402, "How to pay", generator);
+        let refusals = [
+            (400, "The payment is not valid, or its chain will not carry it out"),
+            (503, "Payments are not taken, or this one could not be settled now; nothing moved"),
+            (504, "The payment was sent and is not confirmed yet; send the same one again"),
+        ];
+        for (status, meaning) in refusals {
+            operation.refusal::<X402Error>(status, meaning, generator);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse;
+    use payments::PaymentDecline;
+    use wallet::PaymentRefusal;
+
+    use super::*;
+
+    #[test]
+    fn a_payment_that_is_not_settled_is_never_answered_as_a_fault_of_the_server() {
+        let pending = TopUpRefusal::Pending {
+            network: "eip155:8453".to_owned(),
+            payer: "0x1".to_owned(),
+            transaction: None,
+        };
+        let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+        for (refused, expected) in [
+            (TopUpRefusal::Payment(PaymentRefusal::Network), StatusCode::BAD_REQUEST),
+            (TopUpRefusal::Declined(PaymentDecline::new("no", "No")), StatusCode::BAD_REQUEST),
+            (pending, StatusCode::GATEWAY_TIMEOUT),
+            (TopUpRefusal::Failed, unavailable),
+            (TopUpRefusal::Busy, unavailable),
+            (TopUpRefusal::Unavailable, unavailable),
+        ] {
+            let response = refuse_top_up(b"", &refused).into_response();
+            assert_eq!(response.status(), expected, "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_cause_of_a_fault_reaches_the_log() {
+        let refusal = X402Refusal::from(Refusal::internal("the cause"));
+        let X402Refusal::Payment { cause, .. } = refusal else { panic!("{refusal:?}") };
+        assert_eq!(cause.map(|cause| cause.to_string()).as_deref(), Some("the cause"));
+    }
+}

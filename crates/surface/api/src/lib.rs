@@ -1,0 +1,131 @@
+//! The HTTP surface: endpoints, extractors, refusals and the OpenAPI document.
+//!
+//! A request's path through the folders: [`transport`] accepts it and assigns an id, [`call`]
+//! authenticates the [`caller`], reads the [`input`] and applies the limits, an endpoint of
+//! [`endpoints`] does the work, and a [`reply`] or a [`refusal`] is sent back.
+//!
+//! This is the only crate that knows HTTP statuses, headers and OpenAPI.
+
+pub mod admin;
+pub mod app;
+pub mod refusal;
+pub mod transport;
+pub mod version;
+
+pub mod anonymous_limits;
+pub mod call;
+pub mod caller;
+mod caller_files;
+pub mod caller_limits;
+pub mod console;
+mod detach_on_drop;
+pub mod discovery;
+pub mod endpoint;
+mod endpoints;
+pub mod engines;
+pub mod home;
+pub mod hosts;
+mod image_processing;
+pub mod input;
+mod job_retrieval;
+mod key_lookups;
+mod keyed_work;
+pub mod metering_faults;
+pub mod model_headers;
+pub mod openapi;
+pub mod operation;
+pub mod origin;
+mod page_limit;
+mod paid_chat;
+mod paid_work;
+mod payment;
+pub mod principal;
+pub mod proxy;
+pub mod reply;
+pub mod request_head;
+pub mod request_id;
+mod route_table;
+pub mod settings;
+mod static_content;
+mod upstream_answer_ids;
+pub mod wallets;
+pub mod web;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get};
+use serde_json::Value;
+
+use crate::app::SharedApp;
+use crate::refusal::Refusal;
+use crate::route_table::RouteTable;
+use crate::static_content::StaticContent;
+
+/// Path prefix of the API; its last segment is the major version.
+pub const BASE_PATH: &str = "/api/v1";
+/// Path prefix of the same API for OpenAI's SDKs. Errors below it have OpenAI's shape.
+pub const OPENAI_BASE_PATH: &str = "/v1";
+
+/// The router of the public listener.
+pub fn build_router(app: SharedApp) -> Router {
+    let admit_page = from_fn_with_state(Arc::clone(&app), page_limit::admit_page);
+    let pages = build_page_routes().into_router().layer(admit_page);
+    let routes = api_routes()
+        .into_router()
+        .merge(pages)
+        .fallback(async |State(app): State<SharedApp>, request: Request| {
+            let message = "No such path. See /api/v1/openapi.json.";
+            call::refuse_unmatched(app, request, Refusal::not_found("Not found", message)).await
+        })
+        .method_not_allowed_fallback(async |State(app): State<SharedApp>, request: Request| {
+            call::refuse_unmatched(app, request, Refusal::method_not_allowed()).await
+        });
+    transport::wrap_routes(routes, &app).with_state(app)
+}
+
+/// Every path of the public listener, with its placeholders, such as `{id}`.
+pub fn route_paths() -> Vec<String> {
+    api_routes().merge(build_page_routes()).into_paths()
+}
+
+fn api_routes() -> RouteTable<SharedApp> {
+    let endpoints = endpoints::list_endpoints();
+    let mut routes = RouteTable::new();
+    for base in [BASE_PATH, OPENAI_BASE_PATH] {
+        for endpoint in &endpoints {
+            routes = routes.route(&format!("{base}{}", endpoint.path), endpoint.route.clone());
+        }
+    }
+    routes
+}
+
+/// Routes outside the API: the OpenAPI documents, the documentation and the console.
+fn build_page_routes() -> RouteTable<SharedApp> {
+    let document = openapi::build_document(&endpoints::list_endpoints());
+    let yaml = StaticContent::new("application/yaml", openapi::yaml::to_yaml(&document));
+    let document = StaticContent::new("application/json", document.to_string());
+    let (document, yaml) = (serve_document(document), serve_document(yaml));
+    let mut routes = RouteTable::new();
+    for base in [BASE_PATH, OPENAI_BASE_PATH] {
+        routes = routes
+            .route(&format!("{base}/openapi.json"), document.clone())
+            .route(&format!("{base}/doc/api/swagger.yaml"), yaml.clone());
+    }
+    routes.merge(console::routes::build_routes())
+}
+
+fn serve_document(content: StaticContent) -> MethodRouter<SharedApp> {
+    let content = Arc::new(content);
+    get(async move |State(app): State<SharedApp>, request: Request| {
+        let reply = content.respond(request.headers());
+        call::respond_uncounted(app, request, reply).await
+    })
+}
+
+/// The OpenAPI document of the endpoints under [`BASE_PATH`].
+pub fn build_openapi_document() -> Value {
+    openapi::build_document(&endpoints::list_endpoints())
+}

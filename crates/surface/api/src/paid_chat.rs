@@ -1,0 +1,147 @@
+//! A paid chat: quoted, held, answered, metered and settled.
+//!
+//! An endpoint makes an [`ChatOrder`] and gets a [`PaidChat`], whose money is held. From there the engine
+//! and the meter run in a task that outlives the connection, and the charge is durable before the
+//! last part is sent. Endpoints only translate: [`PaidChat::answer`] gives a whole answer,
+//! [`PaidChat::start_stream`] the [`AnswerPart`]s of one.
+//!
+//! A caller that disconnects from a stream ends it and pays for what was produced until then. A
+//! whole answer runs to its end and is charged in full, because none of it can be sent before.
+
+mod conceal;
+mod credible_usage;
+mod event_burst;
+mod extras;
+mod meter;
+mod model_fields;
+mod quote;
+mod settle;
+mod silence;
+mod stream;
+mod whole;
+
+use std::sync::Arc;
+
+use domain::catalogue::{CatalogueModel, TextSpec};
+use domain::pricing::TokenPrice;
+use engine::{ChatEngine, ChatRequest, EngineError, ServingProvider};
+use money::CurrencyFunds;
+
+pub(crate) use extras::ExtraCharges;
+pub(crate) use settle::ChatSettlement;
+pub(crate) use stream::{AnswerPart, AnswerStart, AnswerStream};
+pub(crate) use whole::PaidAnswer;
+
+use crate::paid_work::{HeldFunds, PaidCall};
+use crate::refusal::Refusal;
+use quote::ChatQuote;
+
+/// A request for an answer, with the models that may give it.
+pub(crate) struct ChatOrder {
+    /// Name of the request field with the prompt, for error messages.
+    pub(crate) prompt_field: &'static str,
+    /// The requested model.
+    pub(crate) first: ChatCandidate,
+    /// Models to try in turn if the first one fails.
+    pub(crate) others: Vec<ChatCandidate>,
+    /// Charges besides the answer's tokens, such as a web search.
+    pub(crate) extras: ExtraCharges,
+}
+
+/// One model that may answer, with the request prepared for it.
+pub(crate) struct ChatCandidate {
+    pub(crate) model: Arc<CatalogueModel>,
+    engine: Arc<dyn ChatEngine>,
+    request: Arc<ChatRequest>,
+    price: TokenPrice,
+    quote: ChatQuote,
+}
+
+impl ChatCandidate {
+    pub(crate) fn new(
+        model: Arc<CatalogueModel>,
+        text: &TextSpec,
+        engine: Arc<dyn ChatEngine>,
+        request: ChatRequest,
+    ) -> ChatCandidate {
+        let request = model_fields::apply_model_fields(request, text);
+        let quote = ChatQuote::from_request(&request, text);
+        let price = if engine::marks_hour_cache(&request.messages) {
+            text.price.clone()
+        } else {
+            text.price.clone().without_hour_cache()
+        };
+        let request = Arc::new(quote.bound_request(request, text));
+        ChatCandidate { model, engine, request, price, quote }
+    }
+
+    /// The request, with the answer bounded to what `funds` can pay; None if that is nothing.
+    fn request_within(&self, funds: CurrencyFunds) -> Option<Arc<ChatRequest>> {
+        let Some(tokens) = self.quote.answer_within(&self.price, funds) else {
+            return Some(Arc::clone(&self.request));
+        };
+        if tokens == 0 {
+            return None;
+        }
+        if self.quote.answer_max <= tokens {
+            return Some(Arc::clone(&self.request));
+        }
+        let bounded = ChatRequest::clone(&self.request);
+        Some(Arc::new(ChatRequest {
+            completion_tokens_max: Some(tokens),
+            may_exceed_context: false,
+            ..bounded
+        }))
+    }
+}
+
+/// Notes for the response headers about how the request was processed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RouteNotes {
+    /// The provider chosen among the model's routes.
+    pub(crate) provider: Option<Arc<str>>,
+    /// Fields of the request that were ignored.
+    pub(crate) dropped: Vec<String>,
+}
+
+impl RouteNotes {
+    fn from_served(candidate: &ChatCandidate, served: Option<&ServingProvider>) -> RouteNotes {
+        let mut dropped = candidate.request.dropped.clone();
+        dropped.extend(candidate.engine.dropped_fields(&candidate.request));
+        RouteNotes { provider: served.map(|it| Arc::clone(&it.provider)), dropped }
+    }
+}
+
+/// An order whose money is held.
+pub(crate) struct PaidChat {
+    candidates: Vec<ChatCandidate>,
+    funds: HeldFunds,
+    extras: ExtraCharges,
+    prompt_field: &'static str,
+}
+
+impl PaidChat {
+    /// Counts the request against its limits and holds its money.
+    pub(crate) fn begin(call: &PaidCall, order: ChatOrder) -> Result<PaidChat, Refusal> {
+        let ChatOrder { prompt_field, first, others, extras } = order;
+        if first.quote.exceeds_context() {
+            let message = first.quote.overflow_message(prompt_field);
+            return Err(Refusal::context_overflow(prompt_field, message));
+        }
+        let want = quote::compute_hold(&first, &others, &extras);
+        let funds = call.hold(&first.model, first.quote.tokens_reserved(), want)?;
+        let candidates = std::iter::once(first).chain(others).collect();
+        Ok(PaidChat { candidates, funds, extras, prompt_field })
+    }
+
+    /// The balance before this work. Streams put it in their headers, which are sent before the
+    /// cost is known.
+    pub(crate) fn balance_before(&self) -> String {
+        self.funds.balance_before()
+    }
+}
+
+/// The error if the held money cannot pay for any of the models.
+fn no_affordable_model() -> EngineError {
+    EngineError::Misconfigured { cause: "no model could be asked".to_owned() }
+}

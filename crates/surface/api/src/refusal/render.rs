@@ -1,0 +1,107 @@
+//! Turns a refusal of any envelope into a response.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hyper::ext::ReasonPhrase;
+use serde_json::Value;
+
+use crate::refusal::Refusal;
+
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A refusal in any envelope, ready to be sent.
+#[derive(Debug)]
+pub(crate) struct RenderedRefusal {
+    pub(crate) status: StatusCode,
+    /// The reason phrase of HTTP/1.1, for clients that show nothing else.
+    pub(crate) reason: &'static str,
+    pub(crate) body: Value,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) cause: Option<BoxError>,
+    /// Set for price requests (402), which are not failures of the caller.
+    pub(crate) is_discovery: bool,
+    /// Set if the caller has too little money. A wallet also gets the ways to top up.
+    pub(crate) shortfall: Option<InsufficientFunds>,
+}
+
+/// Marks a response to a caller that has too little money. Holds the message.
+#[derive(Debug, Clone)]
+pub(crate) struct InsufficientFunds(pub(crate) String);
+
+/// The message of a refusal, for the console's list of errors.
+#[derive(Debug, Clone)]
+pub(crate) struct RefusalMessage(pub(crate) String);
+
+/// The refusal's JSON body, for paths that write it in another shape.
+#[derive(Debug, Clone)]
+pub(crate) struct RefusalBody(pub(crate) Arc<Value>);
+
+/// Marks a response that does not count as the caller's failure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PriceDiscovery;
+
+impl RenderedRefusal {
+    pub(crate) fn new(status: StatusCode, reason: &'static str, body: Value) -> RenderedRefusal {
+        RenderedRefusal {
+            status,
+            reason,
+            body,
+            headers: Vec::new(),
+            cause: None,
+            is_discovery: false,
+            shortfall: None,
+        }
+    }
+
+    pub(crate) fn duplicate(&self) -> RenderedRefusal {
+        RenderedRefusal {
+            status: self.status,
+            reason: self.reason,
+            body: self.body.clone(),
+            headers: self.headers.clone(),
+            cause: self.cause.as_ref().map(|cause| cause.to_string().into()),
+            is_discovery: self.is_discovery,
+            shortfall: self.shortfall.clone(),
+        }
+    }
+}
+
+impl IntoResponse for RenderedRefusal {
+    fn into_response(self) -> Response {
+        if let Some(cause) = &self.cause {
+            tracing::error!(http.status = self.status.as_u16(), error = %cause, "{cause}");
+        }
+        let words = read_message(&self.body).unwrap_or(self.reason).to_owned();
+        let mut response = Response::new(Body::from(self.body.to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.extend(self.headers);
+        // The AI SDK shows only this phrase. HTTP/2 has no reason phrase and drops it.
+        response.extensions_mut().insert(ReasonPhrase::from_static(self.reason.as_bytes()));
+        response.extensions_mut().insert(RefusalMessage(words));
+        response.extensions_mut().insert(RefusalBody(Arc::new(self.body)));
+        if self.is_discovery {
+            response.extensions_mut().insert(PriceDiscovery);
+        }
+        if let Some(shortfall) = self.shortfall {
+            response.extensions_mut().insert(shortfall);
+        }
+        response
+    }
+}
+
+/// The message of any envelope.
+pub(super) fn read_message(body: &Value) -> Option<&str> {
+    let error = &body["error"];
+    body["message"].as_str().or_else(|| error.as_str()).or_else(|| error["message"].as_str())
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        self.into_rendered().into_response()
+    }
+}

@@ -1,0 +1,54 @@
+//! `tollgate speak`: converts text to an audio file.
+
+use std::fs::File;
+use std::io::Write;
+
+use serde_json::json;
+
+use super::session::{ApiSession, send_request, to_connection_error};
+use crate::args;
+use crate::failure::CommandError;
+use crate::operator::OperationClient;
+use crate::output::print_line;
+
+const FORMATS: [&str; 6] = ["mp3", "opus", "aac", "flac", "wav", "pcm"];
+
+pub(crate) async fn run_speak_command(
+    operator: &mut OperationClient<'_>,
+    speak: &args::SpeakArgs,
+) -> Result<(), CommandError> {
+    let ending = speak.output.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let ending = ending.to_lowercase();
+    if !FORMATS.contains(&ending.as_str()) {
+        let formats = FORMATS.join(", ");
+        let output = speak.output.display();
+        return Err(CommandError::Usage(format!("end the name of {output} with one of {formats}")));
+    }
+    let session = ApiSession::open(operator).await?;
+    let outcome = save_speech(&session, speak, &ending).await;
+    session.close(operator).await.and(outcome)
+}
+
+async fn save_speech(
+    session: &ApiSession,
+    speak: &args::SpeakArgs,
+    format: &str,
+) -> Result<(), CommandError> {
+    let mut body = json!({
+        "model": speak.model, "input": speak.text, "response_format": format, "streaming": true,
+    });
+    if let Some(voice) = &speak.voice {
+        body["voice"] = voice.as_str().into();
+    }
+    if let Some(speed) = speak.speed {
+        body["speed"] = speed.into();
+    }
+    let mut response = send_request(session.post("audio/speech").json(&body)).await?;
+    let mut file = File::create(&speak.output)?;
+    let mut bytes = 0;
+    while let Some(piece) = response.chunk().await.map_err(|error| to_connection_error(&error))? {
+        bytes += piece.len();
+        file.write_all(&piece)?;
+    }
+    print_line(&format!("{}: {bytes} bytes", speak.output.display()))
+}

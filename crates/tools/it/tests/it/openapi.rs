@@ -1,0 +1,54 @@
+//! Tests that the OpenAPI document is current, served and complete.
+
+use axum::body::Body;
+use axum::http::Method;
+use expect_test::expect_file;
+use testkit::app::TestApp;
+
+/// `UPDATE_EXPECT=1 cargo test -p it openapi`, or `cargo xtask openapi`, updates it.
+#[test]
+fn the_committed_document_is_the_one_that_the_code_describes() {
+    let text = serde_json::to_string_pretty(&api::build_openapi_document()).unwrap() + "\n";
+    expect_file!["../../../../../openapi.json"].assert_eq(&text);
+}
+
+#[tokio::test]
+async fn the_service_publishes_the_document() {
+    let app = TestApp::start().await;
+    let path = "/api/v1/openapi.json";
+    let reply =
+        app.anonymous().send_raw(axum::http::Method::GET, path, axum::body::Body::empty()).await;
+    assert_eq!(reply.ok_json(), api::build_openapi_document());
+}
+
+#[test]
+fn every_operation_says_what_it_is() {
+    let document = api::build_openapi_document();
+    let mut ids = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            for field in ["operationId", "summary"] {
+                let text = operation[field].as_str().unwrap_or("");
+                assert!(!text.is_empty(), "{method} {path} lacks {field}");
+            }
+            assert!(operation["responses"]["200"].is_object(), "{method} {path} never succeeds");
+            ids.push(operation["operationId"].as_str().unwrap().to_owned());
+        }
+    }
+    let count = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "operation ids are unique");
+}
+
+#[tokio::test]
+async fn the_document_is_there_in_yaml_too() {
+    let app = TestApp::start().await;
+    let path = "/api/v1/doc/api/swagger.yaml";
+    let reply = app.anonymous().send_raw(Method::GET, path, Body::empty()).await;
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.header("content-type"), "application/yaml");
+    let text = reply.text();
+    assert!(text.starts_with("\"openapi\": \"3.1.0\"\n"), "{}", &text[..80]);
+    assert!(text.contains("\n  \"/chat/completions\":\n    \"post\":\n"));
+}
