@@ -3,7 +3,7 @@ import { vitePreprocess } from "@sveltejs/vite-plugin-svelte";
 export default {
   preprocess: vitePreprocess(),
   compilerOptions: {
-    // What scrolls must be reachable by keyboard, and has nothing else in it to reach.
+    // Permits a tabindex on scrollable regions: without controls inside, the keyboard reaches them no other way.
     warningFilter: (warning) => warning.code !== "a11y_no_noninteractive_tabindex",
   },
 };

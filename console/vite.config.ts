@@ -1,8 +1,8 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 
-// File names stay the same from build to build: the server sends an ETag with each, and the
-// repository keeps one version of a file instead of another name at every change.
+// File names have no hash: the server sends an ETag with each file, and a build replaces the committed files instead of
+// adding new ones.
 export default defineConfig({
   base: "/",
   plugins: [svelte()],

@@ -21,7 +21,11 @@ function transcribe(name, options = {}) {
 }
 
 test("a text is spoken", async () => {
-  for (const [format, type] of [["mp3", "audio/mpeg"], ["opus", "audio/opus"], ["pcm", "audio/pcm"]]) {
+  for (const [format, type] of [
+    ["mp3", "audio/mpeg"],
+    ["opus", "audio/opus"],
+    ["pcm", "audio/pcm"],
+  ]) {
     const answer = await speak("Hello there.", { response_format: format });
     assert.equal(answer.headers.get("content-type"), type);
     assert.equal((await answer.arrayBuffer()).byteLength, SOUND_BYTES);
@@ -62,7 +66,10 @@ test("every format of a transcript", async () => {
   });
   assert.equal(long.duration, 1.5);
   assert.equal(long.segments[0].end, 1.5);
-  assert.deepEqual(long.words.map((word) => word.word), ["Hello", "recording"]);
+  assert.deepEqual(
+    long.words.map((word) => word.word),
+    ["Hello", "recording"],
+  );
   const srt = await transcribe("tone.wav", { response_format: "srt" });
   assert.match(srt, /^1\n00:00:00,000 --> 00:00:01,500\n/);
   const vtt = await transcribe("tone.wav", { response_format: "vtt" });

@@ -77,7 +77,10 @@ test("an upstream that breaks off is an error", async () => {
 test("texts are embedded in their order", async () => {
   const embedding = provider.textEmbeddingModel("small-embedding");
   const { embeddings } = await embedMany({ model: embedding, values: ["a", "bb", "ccc"] });
-  assert.deepEqual(embeddings.map((vector) => vector[0]), [1, 2, 3]);
+  assert.deepEqual(
+    embeddings.map((vector) => vector[0]),
+    [1, 2, 3],
+  );
 });
 
 test("errors show our own words and their status", async () => {

@@ -129,13 +129,15 @@ test("texts are embedded in their order", async () => {
       input,
       encoding_format,
     });
-    assert.deepEqual(answer.data.map((entry) => Array.from(entry.embedding)[0]), [1, 2, 3]);
+    assert.deepEqual(
+      answer.data.map((entry) => Array.from(entry.embedding)[0]),
+      [1, 2, 3],
+    );
   }
 });
 
 test("errors have their classes", async () => {
-  const chat = (options, as = client) =>
-    as.chat.completions.create({ model, messages: user("Hi"), ...options });
+  const chat = (options, as = client) => as.chat.completions.create({ model, messages: user("Hi"), ...options });
   await assert.rejects(chat({ temperature: 3 }), OpenAI.BadRequestError);
   await assert.rejects(chat({ model: "nothing" }), OpenAI.NotFoundError);
   const stranger = new OpenAI({ baseURL, apiKey: "wrong", maxRetries: 0 });

@@ -52,12 +52,10 @@ export async function signIn(page, url, key) {
 export async function accessible(page) {
   // The page's CSP forbids inline scripts, so axe is injected through the debugger.
   await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() =>
-    globalThis.axe.run(document, { resultTypes: ["violations"] }),
-  );
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   const bad = violations.filter((it) => ["serious", "critical"].includes(it.impact));
-  const told = bad.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(" | ")}`);
-  assert.deepEqual(told, [], page.url());
+  const descriptions = bad.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(" | ")}`);
+  assert.deepEqual(descriptions, [], page.url());
 }
 
 export async function shot(page, name) {

@@ -14,7 +14,7 @@ const SCHEMA = {
   additionalProperties: false,
 };
 // Characters that a shell, Python, JavaScript and Go escape differently.
-const ODD = "It's \"odd\": `back`, $HOME, \\n, true, null\nand a second line";
+const ODD = 'It\'s "odd": `back`, $HOME, \\n, true, null\nand a second line';
 let browser;
 before(async () => (browser = await launch()));
 after(async () => browser?.close());
@@ -65,7 +65,9 @@ test("a model calls a tool, is told what it gave, and goes on", async () => {
   assert.deepEqual(call, {
     role: "assistant",
     content: null,
-    tool_calls: [{ id: call.tool_calls[0].id, type: "function", function: { name: "weather", arguments: '{"city": "Paris"}' } }],
+    tool_calls: [
+      { id: call.tool_calls[0].id, type: "function", function: { name: "weather", arguments: '{"city": "Paris"}' } },
+    ],
   });
   assert.deepEqual(result, { role: "tool", tool_call_id: call.tool_calls[0].id, content: "Rain, 12 °C" });
   assert.ok(call.tool_calls[0].id, "the call has an id");
@@ -91,7 +93,10 @@ test("an answer keeps a schema, and a schema that is no JSON is told before anyt
   await page.getByLabel("System prompt").fill(ODD);
   const body = await say(page, "A city, please.");
   await page.getByTestId("talk").getByText('{"city": "Paris", "population": 2100000}').waitFor();
-  assert.deepEqual(body.response_format, { type: "json_schema", json_schema: { name: "answer", strict: true, schema: SCHEMA } });
+  assert.deepEqual(body.response_format, {
+    type: "json_schema",
+    json_schema: { name: "answer", strict: true, schema: SCHEMA },
+  });
   assert.deepEqual(body.messages[0], { role: "system", content: ODD });
   assert.equal(body.temperature, 0.2);
   await codeAsks(page, body);
@@ -122,21 +127,36 @@ test("thoughts stand apart, a character speaks, and the code names it", async ()
 /** Replaces the answer of the scripted upstream. */
 async function upstreamSays(page, text) {
   const chunk = (delta, more = {}) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }], ...more })}\n\n`;
-  const body = chunk({ content: text }) + chunk({}, { usage: { prompt_tokens: 1, completion_tokens: 1 } }) + "data: [DONE]\n\n";
+  const body =
+    chunk({ content: text }) + chunk({}, { usage: { prompt_tokens: 1, completion_tokens: 1 } }) + "data: [DONE]\n\n";
   await page.route(/\/chat\/completions$/, (route) => route.fulfill({ contentType: "text/event-stream", body }));
 }
 
 test("an answer is shown as markdown, and nothing in it runs", async () => {
   const { context, page, faults } = await chat();
-  const evil = '<img src=x onerror="window.ran=1"><script>window.ran=1</script><iframe src="https://evil.test"></iframe>\n\n[here](javascript:window.ran=1) ![picture](https://evil.test/x.png) <svg onload="window.ran=1">';
-  await upstreamSays(page, `# Title\n\nSome **bold** text and \`code\`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[docs](https://example.com/a)\n\n${evil}`);
+  const evil =
+    '<img src=x onerror="window.ran=1"><script>window.ran=1</script><iframe src="https://evil.test"></iframe>\n\n[here](javascript:window.ran=1) ![picture](https://evil.test/x.png) <svg onload="window.ran=1">';
+  await upstreamSays(
+    page,
+    `# Title\n\nSome **bold** text and \`code\`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[docs](https://example.com/a)\n\n${evil}`,
+  );
   await say(page, "Hi");
   const answer = page.getByTestId("talk").locator(".answer");
   await answer.getByText("bold").waitFor();
-  assert.deepEqual(await answer.locator("strong, code, li, td").allTextContents(), ["bold", "code", "one", "two", "1", "2"]);
+  assert.deepEqual(await answer.locator("strong, code, li, td").allTextContents(), [
+    "bold",
+    "code",
+    "one",
+    "two",
+    "1",
+    "2",
+  ]);
   assert.equal(await answer.getByRole("heading", { name: "Title" }).count(), 1);
   assert.equal(await answer.locator("img, script, iframe, svg").count(), 0);
-  assert.deepEqual(await answer.locator("a").evaluateAll((all) => all.map((it) => it.getAttribute("href"))), ["https://example.com/a", null]);
+  assert.deepEqual(await answer.locator("a").evaluateAll((all) => all.map((it) => it.getAttribute("href"))), [
+    "https://example.com/a",
+    null,
+  ]);
   await answer.getByText('<img src=x onerror="window.ran=1">').waitFor();
   assert.equal(await page.evaluate(() => window.ran), undefined);
   await accessible(page);
@@ -176,7 +196,9 @@ test("two models answer side by side", async () => {
   const { context, page, faults } = await chat();
   await page.getByLabel("Compare with").selectOption("large-text");
   const asks = [];
-  page.on("request", (request) => { if (request.url().endsWith("/chat/completions")) asks.push(request.postDataJSON()); });
+  page.on("request", (request) => {
+    if (request.url().endsWith("/chat/completions")) asks.push(request.postDataJSON());
+  });
   await say(page, "Hi");
   const talks = page.getByTestId("talk").locator(".talk");
   await talks.nth(0).getByText("Hello from the upstream.").waitFor();
@@ -213,7 +235,11 @@ test("a picture and a file go along, and the code leaves their bytes out", async
   const talk = page.getByTestId("talk");
   await talk.getByText("I see 1 image.").waitFor();
   await talk.getByAltText("Attached image 1").waitFor();
-  const report = { name: "report.pdf", mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.7\n${"%".repeat(400)}`) };
+  const report = {
+    name: "report.pdf",
+    mimeType: "application/pdf",
+    buffer: Buffer.from(`%PDF-1.7\n${"%".repeat(400)}`),
+  };
   await page.getByLabel("Attach").setInputFiles(report);
   await page.getByText("report.pdf").waitFor();
   await say(page, "And this?");

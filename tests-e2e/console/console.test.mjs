@@ -1,29 +1,30 @@
-// Tests the console in a real browser, from the first sign-in link to keys, chats and costs.
+// Tests the console in a real browser, from the first sign-in link to keys, chats and costs. The order
+// matters, because later tests see the charges of earlier ones; imported groups are called at their position.
 
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { connect } from "node:net";
-import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { accessible, launch, open, shot, signIn } from "./browser.mjs";
+import { testDocumentation } from "./documentation.mjs";
+import { testEveryPage } from "./every_page.mjs";
+import { testOperatorPages } from "./operator_pages.mjs";
 
-const { CONSOLE_URL: url, CONSOLE_LINK: link, ADMIN_KEY: admin, INFERENCE_KEY: inference, OPERATOR_KEY: operator } = process.env;
-const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/jobs", "/characters", "/top-up", "/operator"];
+const {
+  CONSOLE_URL: url,
+  CONSOLE_LINK: link,
+  ADMIN_KEY: admin,
+  INFERENCE_KEY: inference,
+  OPERATOR_KEY: operator,
+} = process.env;
 const FIRST_PAGE_BYTES_MAX = 200_000;
-const LOOKS = [
-  { name: "desktop-light", colorScheme: "light", viewport: { width: 1280, height: 860 } },
-  { name: "desktop-dark", colorScheme: "dark", viewport: { width: 1280, height: 860 } },
-  { name: "phone-light", colorScheme: "light", viewport: { width: 360, height: 740 } },
-  { name: "phone-dark", colorScheme: "dark", viewport: { width: 360, height: 740 } },
-];
 let browser;
 before(async () => (browser = await launch()));
 after(async () => browser?.close());
+const openConsole = (options) => open(browser, url, options);
 
 test("the first start's link leads to a key, a streamed chat and its cost", async () => {
-  const { context, page, faults } = await open(browser, url);
+  const { context, page, faults } = await openConsole();
   await page.goto(link);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
   assert.ok(!page.url().includes("sign-in"), "the link must not stay in the address");
@@ -48,7 +49,10 @@ test("the first start's link leads to a key, a streamed chat and its cost", asyn
   await page.getByLabel("Message").fill("Hi");
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByTestId("talk").getByText("Hello from the upstream.").waitFor();
-  await page.getByTestId("cost").getByText(/20 in · .* so far/).waitFor();
+  await page
+    .getByTestId("cost")
+    .getByText(/20 in · .* so far/)
+    .waitFor();
   await page.getByText("View code").click();
   await page.getByRole("tab", { name: "Python" }).click();
   await page.getByText("from openai import OpenAI").waitFor();
@@ -81,14 +85,14 @@ test("the first start's link leads to a key, a streamed chat and its cost", asyn
 });
 
 test("the link works once", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await page.goto(link);
   await page.getByRole("alert").getByText("used or is too old").waitFor();
   await context.close();
 });
 
 test("a stream can be stopped", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await signIn(page, url, admin);
   await page.goto(`${url}/#/playground`);
   await page.getByLabel("Message").fill("slow");
@@ -99,7 +103,7 @@ test("a stream can be stopped", async () => {
 });
 
 test("an INFERENCE key sees no keys, no bills and no operator's pages", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await signIn(page, url, inference);
   const names = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
   for (const name of ["API keys", "Activity", "Operator"]) assert.ok(!names.includes(name), names.join());
@@ -107,141 +111,17 @@ test("an INFERENCE key sees no keys, no bills and no operator's pages", async ()
 });
 
 test("an ADMIN key of the account default sees no operator's pages", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await signIn(page, url, admin);
   const names = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
   assert.ok(names.includes("API keys") && !names.includes("Operator"), names.join());
   await context.close();
 });
 
-test("an operator freezes an account, gives a charge back, and finds both in the audit trail", async () => {
-  const { context, page, faults } = await open(browser, url);
-  page.on("dialog", (dialog) => dialog.accept());
-  await signIn(page, url, operator);
-  await page.goto(`${url}/#/operator`);
-  await page.getByLabel("Name").fill("guest");
-  await page.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("status").getByText("Account guest created").waitFor();
-  const guest = page.getByTestId("accounts").getByRole("row", { name: /guest/ });
-  await guest.getByRole("button", { name: "Freeze" }).click();
-  await guest.getByText("frozen since").waitFor();
-  await guest.getByRole("button", { name: "Unfreeze" }).click();
-  await page.getByRole("status").getByText("guest is unfrozen").waitFor();
-
-  for (const tab of ["Payments", "Providers", "Jobs", "Ledger"]) {
-    await page.getByRole("tab", { name: tab }).click();
-    await page.getByRole("heading", { level: 2 }).first().waitFor();
-    await page.waitForLoadState("networkidle");
-    await accessible(page);
-    await shot(page, `operator-${tab.toLowerCase()}`);
-  }
-  await page.getByRole("button", { name: "Verify ledger" }).click();
-  await page.getByText("no difference").waitFor();
-  await page.getByRole("button", { name: "View journal" }).click();
-  const journal = await page.locator("pre").textContent();
-  const charge = journal.split("\n").find((line) => /\bcharge\b/i.test(line)).match(/[0-9a-f]{8}-[0-9a-f-]{27}/)[0];
-  await page.getByLabel("Charge ID").fill(charge);
-  await page.getByLabel("Reason").fill("a trial of the console");
-  await page.getByRole("button", { name: "Refund", exact: true }).click();
-  await page.getByRole("status").getByText(/Refunded: 0\.\d+ USD/).waitFor();
-  await page.getByTestId("audit").getByText("a trial of the console").waitFor();
-  assert.deepEqual(faults, []);
-  await context.close();
-});
-
-test("an operator serves an account: credit, a key, its requests, and a refund by request id", async () => {
-  const { context, page, faults } = await open(browser, url);
-  page.on("dialog", (dialog) => dialog.accept());
-  await signIn(page, url, operator);
-  await page.goto(`${url}/#/operator`);
-  await page.getByLabel("Name").fill("customer");
-  await page.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("link", { name: "customer", exact: true }).click();
-  await page.getByRole("heading", { name: "customer", exact: true }).waitFor();
-  await page.getByLabel("Amount to add").fill("7.5");
-  await page.getByRole("button", { name: "Add credit" }).click();
-  await page.getByTestId("account-balance").getByText("$7.50").waitFor();
-  await page.getByLabel("USD to remove").fill("2.5");
-  await page.getByLabel("Reason for removal").fill("given by mistake");
-  await page.getByRole("button", { name: "Remove credit" }).click();
-  await page.getByTestId("account-balance").getByText("$5.00").waitFor();
-  await page.getByLabel("Amount to add").fill("2.5");
-  await page.getByRole("button", { name: "Add credit" }).click();
-  await page.getByTestId("account-balance").getByText("$7.50").waitFor();
-  await page.getByLabel("Description").fill("for the customer");
-  await page.getByRole("button", { name: "Create key" }).click();
-  const secret = page.getByTestId("new-key").getByText(/^SERVICE_INFERENCE_KEY_\w{49}$/);
-  await secret.waitFor();
-  const key = await secret.textContent();
-  await page.getByTestId("account-keys").getByText("for the customer").waitFor();
-  await shot(page, "account-key");
-
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const body = JSON.stringify({ model: "small-text", messages: [{ role: "user", content: "Hi" }] });
-  const answer = await fetch(`${url}/api/v1/chat/completions`, { method: "POST", headers, body });
-  assert.equal(answer.status, 200);
-  const id = answer.headers.get("x-request-id");
-  await page.reload();
-  await page.getByLabel("Request ID").fill(id);
-  await page.getByTestId("found").getByText("1 request.").waitFor();
-  assert.notEqual(await page.getByTestId("revenue").textContent(), "$0.00");
-  await page.getByTestId("activity").getByRole("button", { name: "Details" }).click();
-  await page.getByText(id).waitFor();
-  await accessible(page);
-  await shot(page, "account");
-  await page.getByLabel("Reason for the refund").fill("slow answer");
-  await page.getByRole("button", { name: "Refund this request" }).click();
-  await page.getByRole("status").getByText(/Refunded: 0\.\d+ USD/).waitFor();
-  await page.getByTestId("account-balance").getByText("$7.50").waitFor();
-  await page.getByTestId("found").getByText("2 requests.").waitFor();
-  assert.deepEqual(faults, []);
-  await context.close();
-});
-
-/** Sends operations to the control socket of the service, a line each; all must succeed. */
-async function perform(operations) {
-  const socket = connect(process.env.CONTROL_SOCKET);
-  socket.write(operations.map((it) => `${JSON.stringify(it)}\n`).join(""));
-  let done = 0;
-  for await (const line of createInterface({ input: socket })) {
-    assert.ok("done" in JSON.parse(line), line);
-    if (++done === operations.length) break;
-  }
-  socket.destroy();
-  assert.equal(done, operations.length);
-}
-
-test("the journal is read beyond its first thousand entries", async () => {
-  const { context, page, faults } = await open(browser, url);
-  await signIn(page, url, operator);
-  // Over the control socket, because requests to the console are limited per minute.
-  await perform(Array.from({ length: 1020 }, () => ({
-    operation: "credit_account", entry: randomUUID(), name: "default", amount: "0.001", currency: "usd",
-  })));
-  await page.goto(`${url}/#/operator`);
-  await page.getByRole("tab", { name: "Ledger" }).click();
-  await page.getByRole("button", { name: "View journal" }).click();
-  const told = page.getByTestId("journal-page");
-  await told.getByText("1,000 entries after number 0.").waitFor();
-  const first = await page.locator("pre").textContent();
-  await page.getByRole("button", { name: "Next entries" }).click();
-  await told.getByText("end of the journal").waitFor();
-  const second = await page.locator("pre").textContent();
-  assert.ok(20 <= second.split("\n").length, second);
-  assert.equal(first.includes(second.split("\n")[0]), false, "no entry is shown twice");
-  await page.getByRole("button", { name: "Previous entries" }).click();
-  await told.getByText("1,000 entries after number 0.").waitFor();
-  await page.getByLabel("From entry").fill("1001");
-  await page.getByRole("button", { name: "Show" }).click();
-  await told.getByText("after number 1,000").waitFor();
-  assert.equal(await page.locator("pre").textContent(), second);
-  await shot(page, "journal");
-  assert.deepEqual(faults, []);
-  await context.close();
-});
+testOperatorPages(openConsole);
 
 test("requests are filtered by the service, and each shows its lines", async () => {
-  const { context, page, faults } = await open(browser, url);
+  const { context, page, faults } = await openConsole();
   await signIn(page, url, admin);
   const ask = async (model) => {
     const headers = { authorization: `Bearer ${inference}`, "content-type": "application/json" };
@@ -253,7 +133,10 @@ test("requests are filtered by the service, and each shows its lines", async () 
   await page.goto(`${url}/#/activity`);
   const table = page.getByTestId("activity");
   await table.getByText("large-text").first().waitFor();
-  const [request] = await Promise.all([page.waitForRequest(/console\/activity\?.*model=large-text/), page.getByLabel("Model").selectOption("large-text")]);
+  const [request] = await Promise.all([
+    page.waitForRequest(/console\/activity\?.*model=large-text/),
+    page.getByLabel("Model").selectOption("large-text"),
+  ]);
   assert.ok(request.url().includes("size=50"));
   await page.getByTestId("found").getByText("1 request.").waitFor();
   await table.getByRole("button", { name: "Details" }).click();
@@ -263,7 +146,10 @@ test("requests are filtered by the service, and each shows its lines", async () 
   await page.getByLabel("Status").selectOption("error");
   await table.getByText("404").first().waitFor();
   await page.getByLabel("Status").selectOption("refunded");
-  await page.getByTestId("found").getByText(/^\d+ requests?\.$/).waitFor();
+  await page
+    .getByTestId("found")
+    .getByText(/^\d+ requests?\.$/)
+    .waitFor();
   assert.deepEqual(faults, []);
   await context.close();
 });
@@ -272,10 +158,15 @@ test("an INFERENCE key sees what is left of its own limit", async () => {
   const made = await fetch(`${url}/api/v1/api_keys`, {
     method: "POST",
     headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" },
-    body: JSON.stringify({ apiKeyType: "INFERENCE", description: "limited", consumptionLimit: { usd: 2.5 }, limitPeriod: "MONTH" }),
+    body: JSON.stringify({
+      apiKeyType: "INFERENCE",
+      description: "limited",
+      consumptionLimit: { usd: 2.5 },
+      limitPeriod: "MONTH",
+    }),
   });
   const { data } = await made.json();
-  const { context, page, faults } = await open(browser, url);
+  const { context, page, faults } = await openConsole();
   await signIn(page, url, data.apiKey);
   await page.getByTestId("key-left").getByText("$2.50").waitFor();
   await page.getByText(/of \$2\.50 per month/).waitFor();
@@ -286,7 +177,7 @@ test("an INFERENCE key sees what is left of its own limit", async () => {
 });
 
 test("where nobody has DIEM and no chain is served, neither is shown", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await signIn(page, url, admin);
   await page.getByTestId("balance").waitFor();
   assert.equal(await page.getByText("DIEM").count(), 0);
@@ -298,10 +189,17 @@ test("where nobody has DIEM and no chain is served, neither is shown", async () 
 });
 
 test("an operator brings a character in", async () => {
-  const { context, page, faults } = await open(browser, url);
+  const { context, page, faults } = await openConsole();
   await signIn(page, url, operator);
   await page.goto(`${url}/#/characters`);
-  const data = { name: "Bosun Wren", description: "Keeps a small harbour.", personality: "", scenario: "", first_mes: "Ahoy.", mes_example: "" };
+  const data = {
+    name: "Bosun Wren",
+    description: "Keeps a small harbour.",
+    personality: "",
+    scenario: "",
+    first_mes: "Ahoy.",
+    mes_example: "",
+  };
   const card = { spec: "chara_card_v2", spec_version: "2.0", data };
   const file = { name: "wren.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(card)) };
   await page.getByLabel("Character cards").setInputFiles(file);
@@ -315,7 +213,7 @@ test("an operator brings a character in", async () => {
 });
 
 test("a file that is no card is refused and changes nothing", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await signIn(page, url, operator);
   await page.goto(`${url}/#/characters`);
   const cards = page.locator("article");
@@ -331,7 +229,7 @@ test("a file that is no card is refused and changes nothing", async () => {
 });
 
 test("whoever signed out is out, also with a copy of the cookie", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await signIn(page, url, admin);
   const cookies = await context.cookies();
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -343,7 +241,7 @@ test("whoever signed out is out, also with a copy of the cookie", async () => {
 });
 
 test("errors are counted by day beside requests, and those of late are listed", async () => {
-  const { context, page, faults } = await open(browser, url);
+  const { context, page, faults } = await openConsole();
   await signIn(page, url, admin);
   const tile = page.getByTestId("errors");
   const errors = page.locator("figure", { hasText: "Errors per day" }).locator("figcaption");
@@ -372,92 +270,12 @@ test("errors are counted by day beside requests, and those of late are listed", 
   await context.close();
 });
 
-/** Asserts that the page is accessible and not wider than the screen. */
-async function isSound(page, name) {
-  await page.locator("main h1").first().waitFor();
-  await page.waitForLoadState("networkidle");
-  await accessible(page);
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(overflow <= 0, `${name} is ${overflow} px too wide`);
-  await shot(page, name);
-}
+testEveryPage(openConsole);
 
-/** Checks every tab of a page. */
-async function areSound(page, name) {
-  const tabs = page.getByRole("tablist").first().getByRole("tab");
-  for (const tab of await tabs.all()) {
-    await tab.click();
-    await isSound(page, `${name}-${(await tab.textContent()).toLowerCase()}`);
-  }
-}
-
-for (const look of LOOKS) {
-  test(`every page is accessible and stays at home: ${look.name}`, async () => {
-    const { context, page, faults } = await open(browser, url, look);
-    await page.goto(`${url}/`);
-    await page.getByLabel("API key").waitFor();
-    await isSound(page, `${look.name}-sign-in`);
-    await signIn(page, url, operator);
-    const links = page.locator("nav#nav a[href^='#/']");
-    const offered = await links.evaluateAll((all) => all.map((it) => it.getAttribute("href").slice(1)));
-    assert.deepEqual(offered, PAGES, "a page that is not looked at");
-    for (const path of PAGES) {
-      await page.goto(`${url}/#${path}`);
-      await isSound(page, `${look.name}-${path === "/" ? "overview" : path.slice(1)}`);
-      if (path === "/playground" || path === "/operator") await areSound(page, `${look.name}-${path.slice(1)}`);
-    }
-    await page.goto(`${url}/#/keys`);
-    await page.getByRole("button", { name: "New key" }).click();
-    await isSound(page, `${look.name}-new-key`);
-    const documents = (await (await fetch(`${url}/docs/index.json`)).json()).map((it) => it.slug);
-    assert.ok(20 < documents.length, documents.join());
-    // Each page is checked in one look only; the decisions have no tables and are skipped.
-    const known = new Set([...documents, "api", "adr", ""]);
-    const some = look === LOOKS[0] ? [...documents.filter((it) => !it.startsWith("adr/")), "api", "adr"] : ["index", "readme", "api", "operating"];
-    for (const slug of some) {
-      await page.goto(`${url}/docs/${slug === "index" ? "" : slug}`);
-      await isSound(page, `${look.name}-docs-${slug.replace("/", "-")}`);
-      const linked = await page.locator("article a[href^='/docs/']").evaluateAll((all) => all.map((it) => it.pathname.slice(6)));
-      const dead = linked.filter((it) => !known.has(it));
-      assert.deepEqual(dead, [], `links of ${slug}`);
-    }
-    assert.deepEqual(faults, []);
-    await context.close();
-  });
-}
-
-test("the documentation is found by its words", async () => {
-  const { context, page, faults } = await open(browser, url);
-  await page.goto(`${url}/docs`);
-  await page.getByLabel("Search the documentation").fill("backup");
-  await page.getByRole("navigation", { name: "Search results" }).getByRole("link", { name: "Operating" }).waitFor();
-  for (const word of ["ledger", "cluster", "engine", "payment"]) {
-    await page.getByLabel("Search the documentation").fill(word);
-    await page.waitForFunction(() => document.querySelector('nav[aria-label="Search results"] a'));
-    const found = await page.getByRole("navigation", { name: "Search results" }).getByRole("link").evaluateAll((all) => all.map((it) => it.pathname));
-    const decisions = found.map((it) => it.startsWith("/docs/adr/"));
-    assert.deepEqual(decisions, [...decisions].sort(), `${word}: guides come before decisions: ${found}`);
-    assert.ok(!decisions[0], `${word}: ${found}`);
-  }
-  assert.deepEqual(faults, []);
-  await context.close();
-});
-
-test("the documentation is listed by reader, and its examples are copied", async () => {
-  const { context, page, faults } = await open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
-  await page.goto(`${url}/docs/readme`);
-  const menu = page.getByRole("navigation", { name: "Documentation" });
-  await menu.getByRole("link", { name: "Contributing" }).waitFor();
-  assert.deepEqual(await menu.getByRole("heading").allTextContents(), ["Callers", "Operators", "Contributors"]);
-  const block = page.locator(".copied-code", { hasText: "make run" }).first();
-  await block.getByRole("button", { name: "Copy" }).click();
-  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^make run /);
-  assert.deepEqual(faults, []);
-  await context.close();
-});
+testDocumentation(openConsole);
 
 test("the first page is small", async () => {
-  const { context, page } = await open(browser, url);
+  const { context, page } = await openConsole();
   await signIn(page, url, admin);
   const [first, loaded] = [await context.newPage(), []];
   first.on("response", (response) => loaded.push(response));
@@ -466,7 +284,10 @@ test("the first page is small", async () => {
   await first.waitForLoadState("networkidle");
   const sizes = await Promise.all(loaded.map(async (it) => [it.url(), gzipSync(await it.body()).length]));
   const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
-  assert.ok(sizes.some(([name]) => name.endsWith("/assets/index.js")), "the pages were loaded");
+  assert.ok(
+    sizes.some(([name]) => name.endsWith("/assets/index.js")),
+    "the pages were loaded",
+  );
   assert.ok(bytes <= FIRST_PAGE_BYTES_MAX, `${bytes} bytes: ${sizes.join("; ")}`);
   await context.close();
 });

@@ -34,9 +34,14 @@ test("music is priced, made, listened to and deleted", async () => {
   assert.deepEqual(body, { model: "composer", prompt: "slow piano in the rain", duration_seconds: 5 });
   const job = page.getByTestId("job").filter({ hasText: "slow piano in the rain" });
   await job.getByText("completed").waitFor({ timeout: MADE_MS_MAX });
-  const seconds = await job.locator("audio").evaluate(
-    (audio) => new Promise((done) => (audio.readyState ? done(audio.duration) : (audio.onloadedmetadata = () => done(audio.duration)))),
-  );
+  const seconds = await job
+    .locator("audio")
+    .evaluate(
+      (audio) =>
+        new Promise((done) =>
+          audio.readyState ? done(audio.duration) : (audio.onloadedmetadata = () => done(audio.duration)),
+        ),
+    );
   assert.ok(4 < seconds && seconds < 12, `${seconds} s`);
   await accessible(page);
   await shot(page, "music");
@@ -107,7 +112,9 @@ test("a job that its provider forbids says so and costs nothing", async () => {
 });
 
 async function clipsCharged() {
-  const answer = await fetch(`${url}/api/v1/billing/usage?limit=500`, { headers: { authorization: `Bearer ${admin}` } });
+  const answer = await fetch(`${url}/api/v1/billing/usage?limit=500`, {
+    headers: { authorization: `Bearer ${admin}` },
+  });
   const { data } = await answer.json();
   const charges = data.filter((it) => it.sku.startsWith("clips"));
   assert.notEqual(charges.length, 0, "those that were made are charged for");

@@ -28,7 +28,7 @@ async function pictures(mode) {
 /** Clicks the button until the model's files are downloaded; returns the resulting image. */
 async function result(page, name) {
   const made = page.getByAltText(/^Result 1/);
-  for (const until = Date.now() + READY_MS_MAX; ; ) {
+  for (const until = Date.now() + READY_MS_MAX; ;) {
     const button = page.getByRole("button", { name });
     await button.click();
     await made.or(page.getByRole("alert")).waitFor({ timeout: READY_MS_MAX });
@@ -59,7 +59,10 @@ test("a picture is enlarged, and the code of the call does the same", async () =
   assert.deepEqual([width, height], [512, 512]);
   const [red, green] = colours[0];
   assert.ok(green + 64 < red, `the ball is red: ${colours}`);
-  await page.getByTestId("cost").getByText(/ s · \$0\.\d+ · \$0\.\d+ so far/).waitFor();
+  await page
+    .getByTestId("cost")
+    .getByText(/ s · \$0\.\d+ · \$0\.\d+ so far/)
+    .waitFor();
   await accessible(page);
   await shot(page, "upscale");
 

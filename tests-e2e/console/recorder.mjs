@@ -109,7 +109,11 @@ async function start(language, program, folder, key) {
   await run(...line, { cwd: folder, env: environment, timeout: RUN_MS_MAX });
 }
 
-const hasGo = () => run("go", ["version"]).then(() => true, () => false);
+const hasGo = () =>
+  run("go", ["version"]).then(
+    () => true,
+    () => false,
+  );
 
 function readGo(text) {
   const [, method, address] = text.match(/http\.NewRequest\("(\w+)", "([^"]+)"/);
@@ -118,6 +122,7 @@ function readGo(text) {
   if (body) return { ...call, sent: JSON.parse(body[1].replaceAll('` + "`" + `', "`")) };
   const sent = {};
   for (const [, name, value] of text.matchAll(/WriteField\("(\w+)", (".*")\)/g)) sent[name] = JSON.parse(value);
-  for (const [, name, file] of text.matchAll(/addFile\(form, "(\w+)", (".*")\)/g)) sent[name] = { name: JSON.parse(file) };
+  for (const [, name, file] of text.matchAll(/addFile\(form, "(\w+)", (".*")\)/g))
+    sent[name] = { name: JSON.parse(file) };
   return { ...call, sent };
 }

@@ -25,11 +25,14 @@ async function transcription() {
 test("a recording is dropped and heard, with its times and its cost", async () => {
   const { context, page, faults } = await transcription();
   const bytes = await readFile(sample);
-  const dropped = await page.evaluateHandle((numbers) => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([Uint8Array.from(numbers)], "talk.wav", { type: "audio/wav" }));
-    return transfer;
-  }, [...bytes]);
+  const dropped = await page.evaluateHandle(
+    (numbers) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(numbers)], "talk.wav", { type: "audio/wav" }));
+      return transfer;
+    },
+    [...bytes],
+  );
   await page.getByRole("group", { name: "Recording" }).dispatchEvent("drop", { dataTransfer: dropped });
   await page.getByText(/talk\.wav, \d+ kB/).waitFor();
   await page.getByLabel("Language").fill("en");
@@ -37,12 +40,20 @@ test("a recording is dropped and heard, with its times and its cost", async () =
   await page.getByRole("button", { name: "Transcribe" }).click();
   await page.getByText(HEARD).first().waitFor();
   await page.getByRole("columnheader", { name: "From" }).waitFor();
-  await page.getByTestId("cost").getByText(/\$0\.0\d+ · \$0\.0\d+ so far/).waitFor();
+  await page
+    .getByTestId("cost")
+    .getByText(/\$0\.0\d+ · \$0\.0\d+ so far/)
+    .waitFor();
   await accessible(page);
   await shot(page, "transcription");
 
   const form = await page.evaluate(() => globalThis.sentForm);
-  assert.deepEqual(form, { model: "asr-small", language: "en", timestamps: "true", file: { name: "talk.wav", bytes: bytes.length } });
+  assert.deepEqual(form, {
+    model: "asr-small",
+    language: "en",
+    timestamps: "true",
+    file: { name: "talk.wav", bytes: bytes.length },
+  });
   const programs = await runShown(await shownCode(page), { url, key, files: { "talk.wav": bytes } });
   assert.deepEqual(Object.keys(programs), ["curl", "Python", "Node", "Go"]);
   for (const [language, call] of Object.entries(programs)) {

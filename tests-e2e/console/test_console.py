@@ -5,6 +5,7 @@ import re
 import unittest
 
 from chat.service import ServiceCase
+
 from console.suite import browse
 
 SUITE_SECONDS_MAX = 600

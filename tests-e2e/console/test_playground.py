@@ -11,13 +11,14 @@ import audio.service
 import audio.upstream
 import chat.service
 import chat.upstream
-from console.suite import browse
 from node import Nodes, networks
 from server import Server
 
+from console.suite import browse
+
 SUITE_SECONDS_MAX = 240
 CRATES = pathlib.Path(__file__).parents[2] / "crates"
-PICTURE = CRATES / "engine-onnx" / "tests" / "reference" / "pictor-rocket.png"
+PICTURE = CRATES / "models" / "engine-onnx" / "tests" / "reference" / "pictor-rocket.png"
 VIDEO = b"\0\0\0\x18ftypisom" + bytes(range(256)) * 40
 # Longer than two polling intervals of the page.
 VIDEO_SECONDS = 6

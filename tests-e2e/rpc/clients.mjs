@@ -42,10 +42,7 @@ await check("viem reads, batches and sends", async () => {
   const transport = http(url, { batch: true, fetchOptions: { headers }, retryCount: 0 });
   const reader = createPublicClient({ chain: base, transport });
   assert.equal(await reader.getChainId(), 8453);
-  const [number, balance] = await Promise.all([
-    reader.getBlockNumber(),
-    reader.getBalance({ address: TO }),
-  ]);
+  const [number, balance] = await Promise.all([reader.getBlockNumber(), reader.getBalance({ address: TO })]);
   assert.ok(0n <= number);
   const account = privateKeyToAccount(SECOND);
   const writer = createWalletClient({ account, chain: base, transport });

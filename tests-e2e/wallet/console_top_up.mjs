@@ -88,7 +88,14 @@ function announceSolana() {
       },
     },
   };
-  const wallet = { version: "1.0.0", name: "Sol wallet", icon: ICON, chains: ["solana:mainnet"], features, accounts: [] };
+  const wallet = {
+    version: "1.0.0",
+    name: "Sol wallet",
+    icon: ICON,
+    chains: ["solana:mainnet"],
+    features,
+    accounts: [],
+  };
   const register = ({ register: add }) => add(wallet);
   dispatchEvent(new CustomEvent("wallet-standard:register-wallet", { detail: register }));
   addEventListener("wallet-standard:app-ready", (event) => register(event.detail));

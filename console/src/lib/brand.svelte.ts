@@ -8,7 +8,13 @@ export interface Brand {
   privacyUrl: string | null;
 }
 
-export const brand = $state<Brand>({ name: "Tollgate", hasLogo: false, supportEmail: null, termsUrl: null, privacyUrl: null });
+export const brand = $state<Brand>({
+  name: "Tollgate",
+  hasLogo: false,
+  supportEmail: null,
+  termsUrl: null,
+  privacyUrl: null,
+});
 
 export async function loadBrand(): Promise<void> {
   const response = await fetch("/console/brand");

@@ -4,7 +4,12 @@ export function usd(amount: number | string | null | undefined, digits?: number)
   const value = Number(amount ?? 0);
   const size = Math.abs(value);
   const most = digits ?? (size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : 8);
-  return value.toLocaleString("en-US", { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: most });
+  return value.toLocaleString("en-US", {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: most,
+  });
 }
 
 export function count(value: number | null | undefined): string {

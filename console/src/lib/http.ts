@@ -3,8 +3,12 @@ import { session } from "./session.svelte";
 
 export const API = "/api/v1";
 
-export class Refused extends Error {
-  constructor(message: string, readonly status: number, readonly body: unknown) {
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly body: unknown,
+  ) {
     super(message);
   }
 }
@@ -35,14 +39,14 @@ export async function send(path: string, options: Options = {}): Promise<Respons
   try {
     content = JSON.parse(text);
   } catch {
-    // Not JSON: shown unchanged.
+    // Text that is not JSON is shown unchanged.
   }
   if (response.status === 401 && session.now?.signedIn && !path.startsWith("/console/session")) {
     // The key may have been revoked meanwhile, so the session is loaded again.
     const { probe } = await import("./session.svelte");
     void probe();
   }
-  throw new Refused(words(content, response.status), response.status, content);
+  throw new ApiError(errorMessage(content, response.status), response.status, content);
 }
 
 export async function json<T>(path: string, options: Options = {}): Promise<T> {
@@ -56,14 +60,21 @@ export async function operate<T>(operation: string, fields: Record<string, unkno
 }
 
 /** The message of an error response, with every issue that it lists. */
-export function words(content: unknown, status: number): string {
+export function errorMessage(content: unknown, status: number): string {
   if (typeof content === "string") return content.slice(0, 300) || `The service returned status ${status}.`;
-  const body = content as { error?: unknown; message?: string; issues?: { path: (string | number)[]; message: string }[] };
+  const body = content as {
+    error?: unknown;
+    message?: string;
+    issues?: { path: (string | number)[]; message: string }[];
+  };
   const error = body?.error;
-  let said = typeof error === "string" ? error : ((error as { message?: string })?.message ?? `The service returned status ${status}.`);
-  if (body?.message) said = body.message;
+  let message =
+    typeof error === "string"
+      ? error
+      : ((error as { message?: string })?.message ?? `The service returned status ${status}.`);
+  if (body?.message) message = body.message;
   if (body?.issues?.length) {
-    said += ": " + body.issues.map((it) => `${it.path.join(".") || "body"}: ${it.message}`).join("; ");
+    message += ": " + body.issues.map((it) => `${it.path.join(".") || "body"}: ${it.message}`).join("; ");
   }
-  return said;
+  return message;
 }

@@ -28,7 +28,14 @@ export const isOpen = (job: Job): boolean => ["QUEUED", "RUNNING", "UNKNOWN"].in
 export async function load(): Promise<void> {
   const { data } = await json<{ data: (Job & { url: string | null })[] }>("/console/jobs");
   const known = new Map(jobs.list.map((it) => [it.queueId, it]));
-  jobs.list = data.map((it) => ({ ...it, link: it.url ?? undefined, prompt: prompts.get(it.queueId), url: known.get(it.queueId)?.url, progress: known.get(it.queueId)?.progress, error: known.get(it.queueId)?.error }));
+  jobs.list = data.map((it) => ({
+    ...it,
+    link: it.url ?? undefined,
+    prompt: prompts.get(it.queueId),
+    url: known.get(it.queueId)?.url,
+    progress: known.get(it.queueId)?.progress,
+    error: known.get(it.queueId)?.error,
+  }));
   jobs.isLoaded = true;
 }
 
@@ -38,7 +45,8 @@ export async function begin(kind: Kind, body: Record<string, unknown>): Promise<
   await load();
 }
 
-const call = (job: Job, what: string) => send(`${API}/${job.kind}/${what}`, { body: { model: job.model, queue_id: job.queueId } });
+const call = (job: Job, what: string) =>
+  send(`${API}/${job.kind}/${what}`, { body: { model: job.model, queue_id: job.queueId } });
 
 /** Updates the progress of an open job, and loads its result when ready. */
 export async function look(job: Job): Promise<void> {
@@ -49,7 +57,11 @@ export async function look(job: Job): Promise<void> {
   try {
     const response = await call(job, "retrieve");
     if ((response.headers.get("content-type") ?? "").startsWith("application/json")) {
-      const reply = (await response.json()) as { status: string; average_execution_time: number; execution_duration: number };
+      const reply = (await response.json()) as {
+        status: string;
+        average_execution_time: number;
+        execution_duration: number;
+      };
       if (reply.status === "COMPLETED") return await showLinked(job.queueId);
       job.progress = Math.min(0.97, reply.execution_duration / Math.max(1, reply.average_execution_time));
       return;
@@ -82,8 +94,12 @@ export function follow(): () => void {
     }
     if (!isGone) setTimeout(turn, LOOK_MS);
   };
-  void load().then(turn).catch(() => undefined);
-  return () => { isGone = true; };
+  void load()
+    .then(turn)
+    .catch(() => undefined);
+  return () => {
+    isGone = true;
+  };
 }
 
 /** Deletes the result. */

@@ -2,10 +2,37 @@
 // from a short list of permitted elements without attributes.
 import { Marked } from "marked";
 
-const ELEMENTS = new Set(["P", "BR", "HR", "EM", "STRONG", "DEL", "CODE", "PRE", "BLOCKQUOTE", "UL", "OL", "LI", "H1", "H2", "H3", "H4", "H5", "H6", "TABLE", "THEAD", "TBODY", "TR", "TH", "TD", "A"]);
+const ELEMENTS = new Set([
+  "P",
+  "BR",
+  "HR",
+  "EM",
+  "STRONG",
+  "DEL",
+  "CODE",
+  "PRE",
+  "BLOCKQUOTE",
+  "UL",
+  "OL",
+  "LI",
+  "H1",
+  "H2",
+  "H3",
+  "H4",
+  "H5",
+  "H6",
+  "TABLE",
+  "THEAD",
+  "TBODY",
+  "TR",
+  "TH",
+  "TD",
+  "A",
+]);
 /** Headings of an answer are moved below the page's levels. */
 const HEADING = /^H([1-6])$/;
-const escape = (text: string): string => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+const escape = (text: string): string =>
+  text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 
 const marked = new Marked({
   gfm: true,

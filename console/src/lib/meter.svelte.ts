@@ -21,7 +21,7 @@ export class Meter {
     this.total += cost ?? 0;
   }
 
-  get told(): string {
+  get summary(): string {
     return [this.last !== null && usd(this.last), `${usd(this.total)} so far`].filter(Boolean).join(" · ");
   }
 }

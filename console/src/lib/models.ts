@@ -27,7 +27,12 @@ export interface Model {
 
 let all: Promise<Model[]> | null = null;
 export function models(): Promise<Model[]> {
-  all ??= json<{ data: Model[] }>(`${API}/models?type=all`).then((it) => it.data).catch((error) => { all = null; throw error; });
+  all ??= json<{ data: Model[] }>(`${API}/models?type=all`)
+    .then((it) => it.data)
+    .catch((error) => {
+      all = null;
+      throw error;
+    });
   return all;
 }
 
@@ -36,7 +41,10 @@ export function forget(): void {
   all = null;
 }
 
-export const ofType = async (...types: string[]): Promise<Model[]> => (await models()).filter((it) => types.includes(it.type));
-export const byDefault = (list: Model[]): string => (list.find((it) => it.model_spec.traits?.includes("default")) ?? list[0])?.id ?? "";
+export const ofType = async (...types: string[]): Promise<Model[]> =>
+  (await models()).filter((it) => types.includes(it.type));
+export const byDefault = (list: Model[]): string =>
+  (list.find((it) => it.model_spec.traits?.includes("default")) ?? list[0])?.id ?? "";
 /** The model named in the URL if the list has it, otherwise the default model. */
-export const asked = (list: Model[]): string => list.find((it) => it.id === route.query.get("model"))?.id ?? byDefault(list);
+export const asked = (list: Model[]): string =>
+  list.find((it) => it.id === route.query.get("model"))?.id ?? byDefault(list);

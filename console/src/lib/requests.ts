@@ -1,6 +1,13 @@
 // Types of the responses of `/console/activity`.
 
-export interface BillLine { sku: string; units: number; price: number; per: number; amount: string; currency: string }
+export interface BillLine {
+  sku: string;
+  units: number;
+  price: number;
+  per: number;
+  amount: string;
+  currency: string;
+}
 export interface ListedRequest {
   status: "charged" | "refunded" | "error";
   isRefunded?: boolean;
@@ -18,7 +25,10 @@ export interface ListedRequest {
   notes: string;
   lines?: BillLine[];
 }
-export interface RequestFilters { keys: { id: string; description: string }[]; models: string[] }
+export interface RequestFilters {
+  keys: { id: string; description: string }[];
+  models: string[];
+}
 export interface FoundRequests {
   data: ListedRequest[];
   total: number;

@@ -30,13 +30,16 @@ export async function probe(): Promise<void> {
   }
 }
 
-export async function signIn(entry: { key?: string; link?: string }, headers: Record<string, string> = {}): Promise<void> {
+export async function signIn(
+  entry: { key?: string; link?: string },
+  headers: Record<string, string> = {},
+): Promise<void> {
   session.now = await json<Session>("/console/session", { method: "POST", body: entry, headers });
 }
 
 export async function signOut(): Promise<void> {
-  const { forgetTalks } = await import("./talk.svelte");
-  forgetTalks();
+  const { forgetConversations } = await import("./conversation.svelte");
+  forgetConversations();
   session.now = await json<Session>("/console/session", { method: "DELETE" });
   location.hash = "#/";
 }

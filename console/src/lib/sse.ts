@@ -11,7 +11,11 @@ export async function* events(response: Response): AsyncGenerator<string> {
     while (end >= 0) {
       const event = buffer.slice(0, end);
       buffer = buffer.slice(end).replace(/^\r?\n\r?\n/, "");
-      const data = event.split(/\r?\n/).filter((it) => it.startsWith("data:")).map((it) => it.slice(5).trimStart()).join("\n");
+      const data = event
+        .split(/\r?\n/)
+        .filter((it) => it.startsWith("data:"))
+        .map((it) => it.slice(5).trimStart())
+        .join("\n");
       if (data) yield data;
       end = buffer.search(/\r?\n\r?\n/);
     }

@@ -2,7 +2,9 @@
 // only requests addresses and signatures, and the service builds Solana transactions.
 import { json } from "./http";
 
-interface Eip1193 { request(call: { method: string; params?: unknown[] }): Promise<any> }
+interface Eip1193 {
+  request(call: { method: string; params?: unknown[] }): Promise<any>;
+}
 export interface Wallet {
   id: string;
   name: string;
@@ -22,11 +24,13 @@ export function discover(found: (wallets: Wallet[]) => void): () => void {
   const icon = (text?: string) => (text?.startsWith("data:image/") ? text : undefined);
   const announced = (event: Event) => {
     const { info, provider } = (event as CustomEvent).detail ?? {};
-    if (info?.uuid && provider) add({ id: info.uuid, name: info.name, icon: icon(info.icon), chain: "evm", evm: provider });
+    if (info?.uuid && provider)
+      add({ id: info.uuid, name: info.name, icon: icon(info.icon), chain: "evm", evm: provider });
   };
   const register = (...standard: any[]) => {
     for (const it of standard) {
-      if (it.chains?.some((chain: string) => chain.startsWith("solana:"))) add({ id: `solana:${it.name}`, name: it.name, icon: icon(it.icon), chain: "solana", solana: it });
+      if (it.chains?.some((chain: string) => chain.startsWith("solana:")))
+        add({ id: `solana:${it.name}`, name: it.name, icon: icon(it.icon), chain: "solana", solana: it });
     }
     return () => undefined;
   };
@@ -72,36 +76,80 @@ export async function signInHeader(wallet: Wallet): Promise<Record<string, strin
   let signature: string;
   let payload: Record<string, unknown>;
   if (account) {
-    const [signed] = await wallet.solana.features["solana:signMessage"].signMessage({ account, message: new TextEncoder().encode(message) });
+    const [signed] = await wallet.solana.features["solana:signMessage"].signMessage({
+      account,
+      message: new TextEncoder().encode(message),
+    });
     signature = bytesToBase64(signed.signature);
     payload = { address, message, signature, type: "ed25519", chainId: `solana:${SOLANA_CHAIN}` };
   } else {
-    signature = await wallet.evm!.request({ method: "personal_sign", params: [`0x${hex(new TextEncoder().encode(message))}`, address] });
+    signature = await wallet.evm!.request({
+      method: "personal_sign",
+      params: [`0x${hex(new TextEncoder().encode(message))}`, address],
+    });
     payload = { address, message, signature, chainId: "eip155:8453", type: "eip191" };
   }
   return { "SIGN-IN-WITH-X": base64(JSON.stringify(payload)) };
 }
 
-export interface Terms { scheme: string; network: string; amount: string; asset: string; payTo: string; maxTimeoutSeconds: number; extra?: Record<string, any> }
+export interface Terms {
+  scheme: string;
+  network: string;
+  amount: string;
+  asset: string;
+  payTo: string;
+  maxTimeoutSeconds: number;
+  extra?: Record<string, any>;
+}
 
 /** A USDC payment by EIP-3009: the wallet signs, the service submits. */
 async function evmPayment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
   const from = await evmAddress(wallet);
   const chainId = Number(terms.network.split(":")[1]);
-  await wallet.evm!.request({ method: "wallet_switchEthereumChain", params: [{ chainId: `0x${chainId.toString(16)}` }] });
+  await wallet.evm!.request({
+    method: "wallet_switchEthereumChain",
+    params: [{ chainId: `0x${chainId.toString(16)}` }],
+  });
   const now = Math.floor(Date.now() / 1000);
-  const authorization = { from, to: terms.payTo, value: baseUnits, validAfter: String(now - 60), validBefore: String(now + terms.maxTimeoutSeconds), nonce: `0x${random(32)}` };
+  const authorization = {
+    from,
+    to: terms.payTo,
+    value: baseUnits,
+    validAfter: String(now - 60),
+    validBefore: String(now + terms.maxTimeoutSeconds),
+    nonce: `0x${random(32)}`,
+  };
   const field = (name: string, type: string) => ({ name, type });
   const typed = {
-    domain: { name: terms.extra?.name ?? "USD Coin", version: terms.extra?.version ?? "2", chainId, verifyingContract: terms.asset },
+    domain: {
+      name: terms.extra?.name ?? "USD Coin",
+      version: terms.extra?.version ?? "2",
+      chainId,
+      verifyingContract: terms.asset,
+    },
     primaryType: "TransferWithAuthorization",
     types: {
-      EIP712Domain: [field("name", "string"), field("version", "string"), field("chainId", "uint256"), field("verifyingContract", "address")],
-      TransferWithAuthorization: [field("from", "address"), field("to", "address"), field("value", "uint256"), field("validAfter", "uint256"), field("validBefore", "uint256"), field("nonce", "bytes32")],
+      EIP712Domain: [
+        field("name", "string"),
+        field("version", "string"),
+        field("chainId", "uint256"),
+        field("verifyingContract", "address"),
+      ],
+      TransferWithAuthorization: [
+        field("from", "address"),
+        field("to", "address"),
+        field("value", "uint256"),
+        field("validAfter", "uint256"),
+        field("validBefore", "uint256"),
+        field("nonce", "bytes32"),
+      ],
     },
     message: authorization,
   };
-  const signature = await wallet.evm!.request({ method: "eth_signTypedData_v4", params: [from, JSON.stringify(typed)] });
+  const signature = await wallet.evm!.request({
+    method: "eth_signTypedData_v4",
+    params: [from, JSON.stringify(typed)],
+  });
   return base64(JSON.stringify({ x402Version: 2, accepted: terms, payload: { signature, authorization } }));
 }
 
@@ -120,10 +168,18 @@ export function canPay(wallet: Wallet, terms: Terms): boolean {
 /** A USDC payment on Solana: the service builds the transaction, the wallet signs it, the service submits it. */
 async function solanaPayment(wallet: Wallet, terms: Terms, baseUnits: string): Promise<string> {
   const account = await solanaAccount(wallet);
-  const { transaction } = await json<{ transaction: string }>("/console/solana-payment", { body: { payer: account.address, amount: baseUnits } });
+  const { transaction } = await json<{ transaction: string }>("/console/solana-payment", {
+    body: { payer: account.address, amount: baseUnits },
+  });
   const asked = { account, transaction: bytesOf(transaction), chain: CLUSTERS[terms.network] };
   const [signed] = await wallet.solana.features["solana:signTransaction"].signTransaction(asked);
-  return base64(JSON.stringify({ x402Version: 2, accepted: terms, payload: { transaction: bytesToBase64(signed.signedTransaction) } }));
+  return base64(
+    JSON.stringify({
+      x402Version: 2,
+      accepted: terms,
+      payload: { transaction: bytesToBase64(signed.signedTransaction) },
+    }),
+  );
 }
 
 /** Has a wallet sign a payment; returns the value of the payment header. */

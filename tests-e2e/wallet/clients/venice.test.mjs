@@ -15,6 +15,9 @@ test("venice-x402-client tops up when it is told 402, and then asks", async () =
   await client.getBalance();
   assert.ok(7.4 < client.balance && client.balance < 7.5, String(client.balance));
   const { data } = await client.request(`/api/v1/x402/transactions/${client.address}`);
-  assert.deepEqual(data.transactions.map(({ type }) => type), ["CHARGE", "CHARGE", "TOP_UP"]);
+  assert.deepEqual(
+    data.transactions.map(({ type }) => type),
+    ["CHARGE", "CHARGE", "TOP_UP"],
+  );
   assert.equal(data.transactions[2].amount, 7.5);
 });

@@ -5,10 +5,29 @@ import { count, usd } from "./format";
 import type { Model } from "./models";
 import { events } from "./sse";
 
-export interface ToolCall { id: string; name: string; arguments: string; result: string }
-export interface Turn { role: "user" | "assistant"; text: string; thought: string; calls: ToolCall[]; images: string[]; content?: unknown }
-export interface Attachment { name: string; url: string; isImage: boolean }
-interface Usage { prompt_tokens: number; completion_tokens: number }
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+  result: string;
+}
+export interface Turn {
+  role: "user" | "assistant";
+  text: string;
+  thought: string;
+  calls: ToolCall[];
+  images: string[];
+  content?: unknown;
+}
+export interface Attachment {
+  name: string;
+  url: string;
+  isImage: boolean;
+}
+interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+}
 type Body = Record<string, unknown> & { model: string; messages: unknown[] };
 
 /** Chat settings, shared by both models of a comparison. */
@@ -24,7 +43,7 @@ export class ChatSettings {
 }
 
 /** One conversation with one model. */
-export class Talk {
+export class Conversation {
   model = $state("");
   turns = $state<Turn[]>([]);
   usage = $state<Usage | null>(null);
@@ -36,9 +55,17 @@ export class Talk {
   last = $state.raw<Body | null>(null);
   abort = $state.raw<AbortController | null>(null);
 
-  get told(): string {
+  get summary(): string {
     const { usage, cost, firstWordMs } = this;
-    return [usage && `${count(usage.prompt_tokens)} in`, usage && `${count(usage.completion_tokens)} out`, firstWordMs !== null && `first token ${Math.round(firstWordMs)} ms`, cost !== null && usd(cost), `${usd(this.total)} so far`].filter(Boolean).join(" · ");
+    return [
+      usage && `${count(usage.prompt_tokens)} in`,
+      usage && `${count(usage.completion_tokens)} out`,
+      firstWordMs !== null && `first token ${Math.round(firstWordMs)} ms`,
+      cost !== null && usd(cost),
+      `${usd(this.total)} so far`,
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   /** True if the last message has no answer. */
@@ -77,7 +104,8 @@ export class Talk {
         const chunk = JSON.parse(data);
         if (chunk.error) throw new Error(chunk.error.message ?? chunk.error);
         const delta = chunk.choices?.[0]?.delta;
-        if (this.firstWordMs === null && (delta?.content || delta?.reasoning_content)) this.firstWordMs = performance.now() - started;
+        if (this.firstWordMs === null && (delta?.content || delta?.reasoning_content))
+          this.firstWordMs = performance.now() - started;
         if (delta?.content) turn.text += delta.content;
         if (delta?.reasoning_content) turn.thought += delta.reasoning_content;
         for (const it of delta?.tool_calls ?? []) {
@@ -102,19 +130,35 @@ export class Talk {
     const can = (name: string) => !!model?.model_spec.capabilities?.[name];
     const said = this.turns.flatMap<unknown>((turn) => {
       if (!turn.calls.length) return [{ role: turn.role, content: turn.content ?? turn.text }];
-      const tool_calls = turn.calls.map((it) => ({ id: it.id, type: "function", function: { name: it.name, arguments: it.arguments } }));
-      return [{ role: turn.role, content: turn.text || null, tool_calls }, ...turn.calls.map((it) => ({ role: "tool", tool_call_id: it.id, content: it.result }))];
+      const tool_calls = turn.calls.map((it) => ({
+        id: it.id,
+        type: "function",
+        function: { name: it.name, arguments: it.arguments },
+      }));
+      return [
+        { role: turn.role, content: turn.text || null, tool_calls },
+        ...turn.calls.map((it) => ({ role: "tool", tool_call_id: it.id, content: it.result })),
+      ];
     });
     const { system, temperature, maxTokens, effort, character, searchesWeb } = settings;
-    const request: Body = { model: this.model, messages: [...(system.trim() ? [{ role: "system", content: system }] : []), ...said], stream: true, stream_options: { include_usage: true } };
+    const request: Body = {
+      model: this.model,
+      messages: [...(system.trim() ? [{ role: "system", content: system }] : []), ...said],
+      stream: true,
+      stream_options: { include_usage: true },
+    };
     if (isGiven(temperature)) request.temperature = Number(temperature);
     if (isGiven(maxTokens)) request.max_completion_tokens = Number(maxTokens);
     if (effort && can("supportsReasoning")) request.reasoning_effort = effort;
     const tools = parsed(settings.tools, "Tools");
     if (tools && can("supportsFunctionCalling")) request.tools = tools;
     const schema = parsed(settings.schema, "JSON schema");
-    if (schema && can("supportsResponseSchema")) request.response_format = { type: "json_schema", json_schema: { name: "answer", strict: true, schema } };
-    const own = { ...(character ? { character_slug: character } : {}), ...(searchesWeb && can("supportsWebSearch") ? { enable_web_search: "on" } : {}) };
+    if (schema && can("supportsResponseSchema"))
+      request.response_format = { type: "json_schema", json_schema: { name: "answer", strict: true, schema } };
+    const own = {
+      ...(character ? { character_slug: character } : {}),
+      ...(searchesWeb && can("supportsWebSearch") ? { enable_web_search: "on" } : {}),
+    };
     if (Object.keys(own).length) request.service_parameters = own;
     return request;
   }
@@ -125,7 +169,11 @@ const isGiven = (value: unknown): boolean => value !== "" && value !== null && v
 
 function parsed(text: string, name: string): unknown {
   if (!text.trim()) return undefined;
-  try { return JSON.parse(text); } catch (error) { throw new Error(`${name} is not valid JSON: ${(error as Error).message}`); }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${name} is not valid JSON: ${(error as Error).message}`);
+  }
 }
 
 function price(used: Usage, model: Model | undefined): number {
@@ -134,15 +182,15 @@ function price(used: Usage, model: Model | undefined): number {
 }
 
 /** Chat state that survives a change of tab or page. */
-class Desk {
+class ChatState {
   settings = new ChatSettings();
-  left = new Talk();
+  left = new Conversation();
   /** Answers the same messages if a second model is selected. */
-  right = new Talk();
+  right = new Conversation();
   draft = $state("");
   attachments = $state<Attachment[]>([]);
 
-  get talks(): Talk[] {
+  get conversations(): Conversation[] {
     return this.right.model ? [this.left, this.right] : [this.left];
   }
 
@@ -151,13 +199,22 @@ class Desk {
     this.right.clear();
   }
 }
-export const desk = new Desk();
+export const chatState = new ChatState();
 
 /** Clears everything on sign-out. */
-export function forgetTalks(): void {
-  desk.clear();
-  desk.draft = "";
-  desk.attachments = [];
-  desk.left.model = desk.right.model = "";
-  Object.assign(desk.settings, { system: "", temperature: "", maxTokens: "", effort: "", tools: "", schema: "", character: "", searchesWeb: false });
+export function forgetConversations(): void {
+  chatState.clear();
+  chatState.draft = "";
+  chatState.attachments = [];
+  chatState.left.model = chatState.right.model = "";
+  Object.assign(chatState.settings, {
+    system: "",
+    temperature: "",
+    maxTokens: "",
+    effort: "",
+    tools: "",
+    schema: "",
+    character: "",
+    searchesWeb: false,
+  });
 }
