@@ -22,9 +22,12 @@ test: ## install what the tests need and run all of them
 
 fmt: ## format the code
 	cargo fmt --all
+	tests-e2e/.venv/bin/ruff format --quiet .
+	npm run --silent --prefix console format
 
 lint: ## what `make test` checks before it runs anything
 	@./scripts/lint.sh
+	@./scripts/lint-clients.sh
 
 bench: ## measure durable settles a second
 	cargo run --release --package bench --bin settles

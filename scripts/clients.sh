@@ -2,7 +2,7 @@
 # Installs the programs that the tests use: Python and Node clients, a browser, Postgres, nginx and Redis. To be
 # sourced after lib.sh, in the root of the repository.
 
-NODE_WANTED=18
+NODE_WANTED=20
 PYTHON_WANTED=3.11
 
 # Every test folder with its own package.json or requirements.txt.

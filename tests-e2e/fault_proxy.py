@@ -175,7 +175,7 @@ class Connection:
 def purpose_in(startup):
     """The purpose in a session's startup message; empty if there is none."""
     fields = startup[8:STARTUP_BYTES_MAX].split(b"\0")
-    for name, value in zip(fields, fields[1:]):
+    for name, value in zip(fields, fields[1:], strict=False):
         if name == b"application_name":
             return value.decode().rsplit(" ", 1)[-1]
     return ""

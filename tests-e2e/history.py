@@ -185,8 +185,11 @@ def successors(operations, neighbours, mask, state, limits):
 def adds_up(operations, start, end):
     """True if the final balance is possible by counting alone: confirmed operations happened once, and
     those without a response at most once. A weaker but fast check."""
+
+    def is_charged(operation):
+        return operation.kind == "charge" and operation.outcome == OK and not operation.is_replay
+
     operations = simplified(operations)
-    is_charged = lambda it: it.kind == "charge" and it.outcome == OK and not it.is_replay
     sure = sum(it.amount for it in operations if it.kind == "credit" and it.outcome == OK)
     sure -= sum(it.amount for it in operations if is_charged(it))
     # A replayed name was charged by an attempt without a response.

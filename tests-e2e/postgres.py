@@ -55,7 +55,10 @@ class Postgres:
 
     def cut_connections(self, url):
         """Ends all sessions of a database, like a failing proxy."""
-        self.execute(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        self.execute(
+            url,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
 
     def execute(self, url, sql):
         """Runs a statement in a database."""
@@ -68,6 +71,11 @@ class Postgres:
             line = ["runuser", "-u", self.user, "--", *line]
         # The server inherits the descriptors, so a pipe would never close.
         subprocess.run(
-            line, check=check, timeout=ANSWER_SECONDS_MAX, cwd=self.folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            line,
+            check=check,
+            timeout=ANSWER_SECONDS_MAX,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )

@@ -44,7 +44,9 @@ def run_module(name):
     begun = time.monotonic()
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     line = [sys.executable, "-m", "unittest", "--verbose", name]
-    done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment)
+    done = subprocess.run(
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment
+    )
     return name, done.returncode, done.stdout, time.monotonic() - begun
 
 

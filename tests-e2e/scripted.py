@@ -81,7 +81,5 @@ class ScriptedService(unittest.TestCase):
             **environment,
         }
         line = ["node", "--test", "--test-reporter=tap", suite]
-        run = subprocess.run(
-            line, capture_output=True, text=True, timeout=SUITE_SECONDS_MAX, env=environment
-        )
+        run = subprocess.run(line, capture_output=True, text=True, timeout=SUITE_SECONDS_MAX, env=environment)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr + self.server.tail())

@@ -81,9 +81,7 @@ class Server:
     def command(self, *arguments):
         """Runs another `tollgate` command against this service and returns its output."""
         line = [self.binary, *arguments, *self._place()]
-        run = subprocess.run(
-            line, capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, env=self._environment()
-        )
+        run = subprocess.run(line, capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX, env=self._environment())
         if run.returncode != 0:
             raise AssertionError(f"{line} ended with {run.returncode}: {run.stdout}{run.stderr}")
         return run.stdout

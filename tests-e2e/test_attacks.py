@@ -127,7 +127,6 @@ class Bodies(AttackCase):
         self.assertTrue(answer.startswith(b"HTTP/1.1 408"), answer)
         self.assertLess(time.monotonic() - started, 20)
 
-
     def test_slow_bodies_keep_no_connection_whatever_the_route(self):
         """Ten connections for each route; `it/slow_clients.rs` has every route, without sockets."""
         routes = ["/console/session", "/console/operator", "/console/solana-payment", "/api/v1/x402/top-up"]

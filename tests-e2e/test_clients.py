@@ -6,7 +6,6 @@ import subprocess
 import unittest
 
 import openai
-
 from catalogue import CONFIG
 from server import Server
 

@@ -48,7 +48,10 @@ def busy(server):
     spent = {"lanes": 0, "main": 0}
     tasks = f"/proc/{server.process.pid}/task"
     for task in os.listdir(tasks):
-        with open(f"{tasks}/{task}/comm", encoding="utf-8") as comm, open(f"{tasks}/{task}/schedstat", encoding="utf-8") as stat:
+        with (
+            open(f"{tasks}/{task}/comm", encoding="utf-8") as comm,
+            open(f"{tasks}/{task}/schedstat", encoding="utf-8") as stat,
+        ):
             name, nanoseconds = comm.read().strip(), int(stat.read().split()[0])
         if name.startswith("lane-"):
             spent["lanes"] += nanoseconds
@@ -101,9 +104,7 @@ class Cluster(test_crashes.Books, unittest.TestCase):
             for server in self.nodes:
                 answer, text = self.chat(server, key)
                 self.assertEqual(answer.status, 200, text)
-        balances = {
-            test_crashes.send(server.api, key, "GET", "/billing/balance")[1] for server in self.nodes
-        }
+        balances = {test_crashes.send(server.api, key, "GET", "/billing/balance")[1] for server in self.nodes}
         self.assertEqual(len(balances), 1, "all nodes tell the same balance")
         self.check_books()
 

@@ -92,7 +92,7 @@ class Away(Nodes):
             time.sleep(STALE_SECONDS)
             asked, answers = self.engine.asked, []
             callers = [
-                threading.Thread(target=lambda key=key: answers.append(self.chat(self.server, key)))
+                threading.Thread(target=lambda key=key, answers=answers: answers.append(self.chat(self.server, key)))
                 for key in [unknown, *self.keys[:4]] * 3
             ]
             for caller in callers:
@@ -105,7 +105,9 @@ class Away(Nodes):
             self.assertLess(longest, REFUSED_SECONDS_MAX, name)
             self.assertEqual(self.engine.asked, asked, f"{name}: it worked for what it could not charge")
             self.proxy.heal()
-            back = self.wait_for(lambda: self.chat(self.server, self.keys[0])[0] == 200, BACK_SECONDS_MAX, self.server.tail)
+            back = self.wait_for(
+                lambda: self.chat(self.server, self.keys[0])[0] == 200, BACK_SECONDS_MAX, self.server.tail
+            )
             print(f"{name}: charging again {back:.2f} s after its end")
             # Used again after each fault.
             unknown = self.second.create_key("inference", account="caller-0")
@@ -136,7 +138,9 @@ class Away(Nodes):
         self.assertEqual(status, 503)
         self.assertLess(seconds, 20)
         self.assertAlmostEqual(self.server.metric("ledger_uncharged_usd_total"), 0.000065, delta=0.00003)
-        self.assertRegex(self.server.tail(), r"work of 0\.0000\d+ USD was done for the request [0-9a-f]{32} and not charged")
+        self.assertRegex(
+            self.server.tail(), r"work of 0\.0000\d+ USD was done for the request [0-9a-f]{32} and not charged"
+        )
         self.proxy.heal()
         self.wait_for(lambda: self.chat(self.server, key)[0] == 200, BACK_SECONDS_MAX, self.server.tail)
         self.check_books()
@@ -193,7 +197,9 @@ class Failover(Nodes):
         process.send_signal(signal.SIGSTOP)
         for key in fresh:
             took = self.wait_for(
-                lambda key=key: self.chat(self.second, key)[0] == 402, MOVED_SECONDS_MAX + SLACK_SECONDS, self.second.tail
+                lambda key=key: self.chat(self.second, key)[0] == 402,
+                MOVED_SECONDS_MAX + SLACK_SECONDS,
+                self.second.tail,
             )
             print(f"frozen in a lease: an account answers elsewhere after {took:.2f} s")
         took = self.moved_after(MOVED_SECONDS_MAX + SLACK_SECONDS)
@@ -267,8 +273,11 @@ class Pruned(unittest.TestCase):
         for _ in range(2):
             answer, _ = test_crashes.send(books.server.api, key, "POST", "/chat/completions", test_cluster.CHAT)
             self.assertEqual(answer.status, 200)
-        rows = lambda: sum(1 for _ in books.history(key))
         books.assertEqual = self.assertEqual
+
+        def rows():
+            return sum(1 for _ in books.history(key))
+
         there = rows()
         self.assertGreater(there, 0)
         POSTGRES.execute(url, f"UPDATE usage SET at_ms = at_ms - {60 * DAY * 1000}")

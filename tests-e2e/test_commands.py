@@ -152,9 +152,7 @@ class Commands(unittest.TestCase):
         self.demonstrate(data)
         place = ["--data-dir", os.path.join(data, "demo")]
         for command, expected in [(["ledger", "verify"], ""), (["accounts", "list"], "globex")]:
-            run = subprocess.run(
-                [BINARY, *command, *place], capture_output=True, text=True, timeout=SECONDS_MAX
-            )
+            run = subprocess.run([BINARY, *command, *place], capture_output=True, text=True, timeout=SECONDS_MAX)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             self.assertIn(expected, run.stdout)
 

@@ -25,9 +25,7 @@ CHAT_ANSWER = {
     "object": "chat.completion",
     "created": 1,
     "model": "upstream",
-    "choices": [
-        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "one two three"}}
-    ],
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "one two three"}}],
     "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
 }
 

@@ -171,7 +171,9 @@ class Histories(test_crashes.Books, unittest.TestCase):
             "swallowed": lambda chance: self.spoil(chance, lambda proxy: proxy.set_fault(Fault.SWALLOW)),
             "frozen": lambda chance: self.spoil(chance, lambda proxy: proxy.set_fault(Fault.FREEZE)),
             "frozen in a lease": lambda chance: self.spoil(chance, lambda proxy: proxy.freeze_before("own", b"COMMIT")),
-            "frozen in a charge": lambda chance: self.spoil(chance, lambda proxy: proxy.freeze_before("write", b"COMMIT")),
+            "frozen in a charge": lambda chance: self.spoil(
+                chance, lambda proxy: proxy.freeze_before("write", b"COMMIT")
+            ),
             "deaf": lambda chance: self.spoil(chance, lambda proxy: proxy.set_fault(Fault.SWALLOW, "listen")),
             "cut": lambda chance: self.spoil(chance, lambda proxy: (proxy.refuse(True), proxy.cut())),
             "slow": lambda chance: self.spoil(chance, lambda proxy: proxy.delay(0.2)),

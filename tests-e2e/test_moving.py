@@ -56,7 +56,11 @@ class Moved(test_crashes.Books, unittest.TestCase):
         damaged = self.file("damaged")
         self.server.configure(f'{self.engines}\n[store]\nurl = "{POSTGRES.database()}"\n')
         changed = whole.replace(b'"caller-1"', b'"caller-X"', 1)
-        for bytes_, words in ((whole[: len(whole) // 2], "cut off"), (changed, "the file was changed"), (b"x\n", "no file")):
+        for bytes_, words in (
+            (whole[: len(whole) // 2], "cut off"),
+            (changed, "the file was changed"),
+            (b"x\n", "no file"),
+        ):
             with open(damaged, "wb") as file:
                 file.write(bytes_)
             self.assertIn(words, self.refused("import", damaged))

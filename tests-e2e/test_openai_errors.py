@@ -6,7 +6,6 @@ import urllib.error
 import urllib.request
 
 import openai
-
 from catalogue import CONFIG
 from server import Server
 

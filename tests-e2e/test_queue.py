@@ -183,7 +183,9 @@ class Chaos(Queue):
                 # Below the rate limit of retrieving, so that the check does not wait for it.
                 time.sleep(0.15)
 
-        callers = [threading.Thread(target=work, args=pair, daemon=True) for pair in zip(keys, range(CALLERS))]
+        callers = [
+            threading.Thread(target=work, args=pair, daemon=True) for pair in zip(keys, range(CALLERS), strict=True)
+        ]
         for caller in callers:
             caller.start()
         chance = random.Random(int(os.environ.get("CRASH_SEED", "1")))
@@ -226,7 +228,10 @@ class Chaos(Queue):
         self.server.stop()
         data = os.path.join(self.server.folder, "data")
         database = sqlite3.connect(os.path.join(data, "tollgate.db"))
-        count = lambda sql: database.execute(sql).fetchone()[0]
+
+        def count(sql):
+            return database.execute(sql).fetchone()[0]
+
         self.assertEqual(count("SELECT count(*) FROM job_hold"), 0)
         self.assertEqual(count("SELECT count(*) FROM job WHERE is_open = 1"), 0)
         self.assertEqual(count("SELECT count(*) FROM job"), sum(len(jobs) for jobs in queued.values()))
@@ -235,8 +240,10 @@ class Chaos(Queue):
         objects = {os.path.basename(path) for path in glob.glob(os.path.join(data, "media", "*"))}
         self.assertLessEqual(rows, objects, "a row without its media")
         self.assertGreater(made, KILLS)
-        print(f"{KILLS} kills: {made} made, {refused} refused, {lost} lost while handed in, "
-              f"{len(objects - rows)} orphans for the sweeper")
+        print(
+            f"{KILLS} kills: {made} made, {refused} refused, {lost} lost while handed in, "
+            f"{len(objects - rows)} orphans for the sweeper"
+        )
 
 
 class Songs(Queue):

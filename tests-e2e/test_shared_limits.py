@@ -28,12 +28,12 @@ def guess(server):
     return ask(server, "/billing/balance", {"authorization": "Bearer wrong"}).status
 
 
-def ask(server, path="/models", headers={}):
+def ask(server, path="/models", headers=None):
     """The response to a request without a credential."""
     place = urllib.parse.urlparse(server.api)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
     try:
-        connection.request("GET", place.path + path, headers=headers)
+        connection.request("GET", place.path + path, headers=headers or {})
         answer = connection.getresponse()
         answer.read()
         return answer
@@ -46,9 +46,7 @@ class SharedLimits(unittest.TestCase):
         self.redis = self.enterContext(Redis())
         config = f'[limits]\nurl = "{self.redis.url}"\n\n[[tier]]\nid = "default"\nlike = "default"\ngeneral_requests = {LIMIT}\n'
         url = POSTGRES.database()
-        self.nodes = [
-            self.enterContext(test_cluster.node(url, number)(config=config)) for number in (1, 2)
-        ]
+        self.nodes = [self.enterContext(test_cluster.node(url, number)(config=config)) for number in (1, 2)]
         for server in self.nodes:
             self.wait_for(lambda server=server: server.metric("limits_shared") == 1)
 

@@ -38,6 +38,7 @@ PAGES = {
     "/data": ("text/plain", "Fetched by a script."),
 }
 
+
 class Pages(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         kind, body = PAGES.get(self.path, (None, ""))
@@ -48,6 +49,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
 
 class ScrapeCase(unittest.TestCase):
     config = CONFIG
@@ -139,12 +141,14 @@ class WithoutBrowser(ScrapeCase):
         self.assertEqual(status, 200, page)
         self.assertIn("Open from nine to five.", page["content"])
 
+
 def command_of(process):
     try:
         with open(f"/proc/{process}/cmdline", encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError:
         return None
+
 
 def below(process):
     """All descendants of a process, with their command lines."""
@@ -161,12 +165,14 @@ def below(process):
             pass
     return {child: command for child, command in found.items() if command}
 
+
 def wait_until(is_so, seconds_max=60):
     deadline = time.monotonic() + seconds_max
     while not is_so():
         if deadline < time.monotonic():
             raise AssertionError("that did not come about")
         time.sleep(0.02)
+
 
 if __name__ == "__main__":
     unittest.main()

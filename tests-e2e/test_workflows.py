@@ -12,7 +12,7 @@ import unittest
 from server import Server
 from test_crashes import Engine, send
 
-GOLDEN = pathlib.Path(__file__).parents[1] / "crates" / "engine-upstream" / "golden" / "queued"
+GOLDEN = pathlib.Path(__file__).parents[1] / "crates" / "models" / "engine-upstream" / "golden" / "queued"
 VIDEO = b"\0\0\0\x18ftypisom" + bytes(range(256)) * 40
 WAIT_SECONDS_MAX = 60
 

@@ -2,8 +2,9 @@
 
 import pathlib
 
-from audio.upstream import Upstream
 from scripted import ScriptedService
+
+from audio.upstream import Upstream
 
 CONFIG = """
 [[provider]]
@@ -32,7 +33,7 @@ price = {{ usd_per_audio_second = "0.0001" }}
 CHARACTER_USD = 10e-6
 SECOND_USD = 0.0001
 
-SAMPLES = pathlib.Path(__file__).parents[2] / "crates" / "sound" / "samples"
+SAMPLES = pathlib.Path(__file__).parents[2] / "crates" / "formats" / "audio-probe" / "samples"
 
 
 class ServiceCase(ScriptedService):

@@ -146,9 +146,7 @@ class Transcription(PythonCase):
         self.assertEqual([segment.end for segment in answer.segments], [SECONDS])
 
     def test_words_have_their_times(self):
-        answer = self.transcribe(
-            response_format="verbose_json", timestamp_granularities=["word", "segment"]
-        )
+        answer = self.transcribe(response_format="verbose_json", timestamp_granularities=["word", "segment"])
         self.assertEqual([word.word for word in answer.words], ["Hello", "recording"])
         self.assertEqual(answer.words[1].start, SECONDS / 2)
         self.assertEqual(len(answer.segments), 1)

@@ -1,7 +1,8 @@
 """The service under test with a scripted upstream, and API keys for its clients."""
 
-from chat.upstream import EMBEDDING_INPUTS_MAX, Upstream
 from scripted import ScriptedService
+
+from chat.upstream import EMBEDDING_INPUTS_MAX, Upstream
 
 CONFIG = """
 [[provider]]

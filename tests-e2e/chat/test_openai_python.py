@@ -31,7 +31,7 @@ WEATHER = {
         },
     },
 }
-GOLDEN = pathlib.Path(__file__).parents[2] / "crates/documents/tests/golden"
+GOLDEN = pathlib.Path(__file__).parents[2] / "crates/formats/documents/tests/golden"
 HANGUP_SECONDS_MAX = 10
 SETTLE_SECONDS_MAX = 10
 
@@ -74,9 +74,7 @@ class Chat(PythonCase):
         self.assertAlmostEqual(before - self.balance(), cost, places=9)
 
     def test_every_reply_carries_its_request_id_and_what_is_left(self):
-        raw = self.client().chat.completions.with_raw_response.create(
-            model="small-text", messages=user("Hi")
-        )
+        raw = self.client().chat.completions.with_raw_response.create(model="small-text", messages=user("Hi"))
         self.assertRegex(raw.headers["x-request-id"], "^[0-9a-f]{32}$")
         self.assertEqual(raw.parse()._request_id, raw.headers["x-request-id"])
         self.assertGreater(float(raw.headers["x-balance-remaining"]), 0)
@@ -98,9 +96,7 @@ class Chat(PythonCase):
         self.assertEqual(chunks[-1].usage.prompt_tokens, PROMPT_TOKENS)
 
     def test_the_streaming_helper_puts_the_answer_together(self):
-        with self.client().chat.completions.stream(
-            model="small-text", messages=user("Hi")
-        ) as stream:
+        with self.client().chat.completions.stream(model="small-text", messages=user("Hi")) as stream:
             for _ in stream:
                 pass
             answer = stream.get_final_completion()
@@ -117,9 +113,7 @@ class Chat(PythonCase):
         self.assertEqual(json.loads(call.function.arguments), {"city": "Paris"})
         result = {"role": "tool", "tool_call_id": call.id, "content": "sun"}
         messages = [*asked, answer.choices[0].message, result]
-        answer = client.chat.completions.create(
-            model="small-text", messages=messages, tools=[WEATHER]
-        )
+        answer = client.chat.completions.create(model="small-text", messages=messages, tools=[WEATHER])
         self.assertEqual(answer.choices[0].message.content, "The tool says: sun")
 
     def test_a_streamed_tool_call_is_put_together(self):
@@ -192,9 +186,7 @@ class Chat(PythonCase):
 class Streams(PythonCase):
     def test_a_caller_who_leaves_early_ends_the_work_and_pays_for_a_part(self):
         before = self.balance()
-        stream = self.client().chat.completions.create(
-            model="small-text", messages=user("slow"), stream=True
-        )
+        stream = self.client().chat.completions.create(model="small-text", messages=user("slow"), stream=True)
         for number, _ in enumerate(stream):
             if number == 5:
                 break
@@ -208,9 +200,7 @@ class Streams(PythonCase):
         self.assertLess(paid, SLOW_WORDS_MAX * 4e-6)
 
     def test_an_upstream_that_breaks_off_is_an_error_and_not_a_short_answer(self):
-        stream = self.client().chat.completions.create(
-            model="small-text", messages=user("break off"), stream=True
-        )
+        stream = self.client().chat.completions.create(model="small-text", messages=user("break off"), stream=True)
         with self.assertRaises(openai.APIError) as raised:
             list(stream)
         self.assertEqual(raised.exception.code, "upstream_error")
@@ -218,9 +208,7 @@ class Streams(PythonCase):
 
 class Responses(PythonCase):
     def test_a_text_is_answered(self):
-        answer = self.client().responses.create(
-            model="small-text", instructions="Be kind.", input="Hi"
-        )
+        answer = self.client().responses.create(model="small-text", instructions="Be kind.", input="Hi")
         self.assertEqual(answer.output_text, GREETING)
         self.assertEqual((answer.status, answer.model), ("completed", "small-text"))
         self.assertEqual(answer.usage.input_tokens, PROMPT_TOKENS)
@@ -244,9 +232,7 @@ class Responses(PythonCase):
         self.assertEqual((call.type, call.name), ("function_call", "get_weather"))
         self.assertEqual(json.loads(call.arguments), {"city": "Paris"})
         result = {"type": "function_call_output", "call_id": call.call_id, "output": "sun"}
-        answer = client.responses.create(
-            model="small-text", input=[*asked, *answer.output, result], tools=tools
-        )
+        answer = client.responses.create(model="small-text", input=[*asked, *answer.output, result], tools=tools)
         self.assertEqual(answer.output_text, "The tool says: sun")
 
     def test_a_file_is_read_or_passed_on(self):
@@ -263,45 +249,33 @@ class Responses(PythonCase):
         self.assertEqual(answer.output_text, "I read form.pdf.")
 
     def test_an_answer_is_parsed_into_a_model_of_its_schema(self):
-        answer = self.client().responses.parse(
-            model="small-text", input="A city?", text_format=City
-        )
+        answer = self.client().responses.parse(model="small-text", input="A city?", text_format=City)
         self.assertEqual(answer.output_parsed, City(**CITY))
 
     def test_an_upstream_that_breaks_off_is_a_failed_response(self):
-        events = list(
-            self.client().responses.create(model="small-text", input="break off", stream=True)
-        )
+        events = list(self.client().responses.create(model="small-text", input="break off", stream=True))
         self.assertEqual(events[-1].type, "response.failed")
         self.assertEqual(events[-1].response.error.code, "upstream_error")
 
     def test_a_response_that_would_have_to_be_stored_is_a_bad_request(self):
         with self.assertRaises(openai.BadRequestError) as raised:
-            self.client().responses.create(
-                model="small-text", input="Hi", previous_response_id="resp_1"
-            )
+            self.client().responses.create(model="small-text", input="Hi", previous_response_id="resp_1")
         self.assertIn("not stored", raised.exception.response.text)
 
 
 class Completions(PythonCase):
     def test_a_text_is_continued(self):
-        answer = self.client().completions.create(
-            model="small-text", prompt="one two", suffix="four", max_tokens=8
-        )
+        answer = self.client().completions.create(model="small-text", prompt="one two", suffix="four", max_tokens=8)
         self.assertEqual(answer.choices[0].text, " two before four")
         self.assertEqual(answer.choices[0].finish_reason, "stop")
         self.assertEqual(answer.usage.prompt_tokens, PROMPT_TOKENS)
 
     def test_a_stream_adds_up(self):
-        stream = self.client().completions.create(
-            model="small-text", prompt="one two", stream=True
-        )
+        stream = self.client().completions.create(model="small-text", prompt="one two", stream=True)
         self.assertEqual("".join(chunk.choices[0].text for chunk in stream), " two")
 
     def test_several_texts_are_continued_and_repeated(self):
-        answer = self.client().completions.create(
-            model="small-text", prompt=["one two", "three"], echo=True
-        )
+        answer = self.client().completions.create(model="small-text", prompt=["one two", "three"], echo=True)
         texts = [choice.text for choice in answer.choices]
         self.assertEqual(texts, ["one two two", "three three"])
         self.assertEqual([choice.index for choice in answer.choices], [0, 1])
@@ -317,18 +291,14 @@ class Embeddings(PythonCase):
 
     def test_floats_and_base64_are_the_same_numbers(self):
         client = self.client()
-        floats = client.embeddings.create(
-            model="small-embedding", input="abc", encoding_format="float"
-        )
+        floats = client.embeddings.create(model="small-embedding", input="abc", encoding_format="float")
         self.assertEqual(floats.data[0].embedding, [3, 0.5, -0.25])
         # The SDK requests base64 by itself and decodes it.
         self.assertEqual(
             client.embeddings.create(model="small-embedding", input="abc").data[0].embedding,
             floats.data[0].embedding,
         )
-        text = client.embeddings.create(
-            model="small-embedding", input="abc", encoding_format="base64"
-        )
+        text = client.embeddings.create(model="small-embedding", input="abc", encoding_format="base64")
         packed = struct.pack("<3f", 3, 0.5, -0.25)
         self.assertEqual(base64.b64decode(text.data[0].embedding), packed)
 

@@ -6,7 +6,6 @@ import time
 import unittest
 
 import openai
-
 from server import Server
 
 MODELS = os.environ.get("TOLLGATE_TEST_MODELS")

@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 
 from console.suite import browse
+
 from engine.service import EngineCase
 from engine.test_pictures import REFERENCE, is_hole, write
 

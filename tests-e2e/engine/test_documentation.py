@@ -16,7 +16,9 @@ from engine.service import EngineCase
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^(<!-- not run: (?P<reason>[^\n]+) -->\n)?```(?P<language>sh|python|js|toml)\n(?P<text>.*?)^```", re.M | re.S)
+BLOCK = re.compile(
+    r"^(<!-- not run: (?P<reason>[^\n]+) -->\n)?```(?P<language>sh|python|js|toml)\n(?P<text>.*?)^```", re.M | re.S
+)
 BLOCK_SECONDS_MAX = 300
 LITELLM = "model_list:\n  - model_name: gpt-4o\n    litellm_params: {model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY}\n"
 REASON_CHARS_MIN = 15
@@ -151,7 +153,10 @@ class Documentation(EngineCase):
             with self.subTest(place=block.place):
                 run = subprocess.run(
                     [self.server.binary, "config", "check", "--data-dir", str(self.folder / "data")],
-                    capture_output=True, text=True, cwd=self.folder, env={**self.environment, **SECRETS},
+                    capture_output=True,
+                    text=True,
+                    cwd=self.folder,
+                    env={**self.environment, **SECRETS},
                 )
                 self.assertEqual(run.returncode, 0, f"{block.place}\n{run.stdout}{run.stderr}")
         (self.folder / "tollgate.toml").unlink(missing_ok=True)

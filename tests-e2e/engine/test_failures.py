@@ -13,7 +13,7 @@ import openai
 
 from engine.service import MODELS, EngineCase, user
 
-SAMPLES = pathlib.Path(__file__).parents[2] / "crates" / "media" / "samples"
+SAMPLES = pathlib.Path(__file__).parents[2] / "crates" / "formats" / "audio-codec" / "samples"
 STORY = "Tell me a long story about a fox in the woods."
 SMOLLM = "smollm2-135m/SmolLM2-135M-Instruct.Q4_1.gguf"
 

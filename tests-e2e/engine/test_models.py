@@ -70,7 +70,7 @@ class ModelsTest(EngineCase):
         schema = {"type": "json_schema", "json_schema": {"name": "city", "schema": CITY, "strict": True}}
         for seed in (1, 2, 3):
             answer = self.until_ready(
-                lambda: self.chat(
+                lambda seed=seed: self.chat(
                     "Describe a city as JSON.",
                     response_format=schema,
                     max_completion_tokens=200,
@@ -94,8 +94,11 @@ class ModelsTest(EngineCase):
             "What is the chemical formula of water?",
             "Which planet is closest to the sun?",
         ]
-        begin = lambda it: self.chat(it, max_completion_tokens=8).choices[0].message.content
-        alone = [self.until_ready(lambda: begin(it)) for it in questions]
+
+        def begin(question):
+            return self.chat(question, max_completion_tokens=8).choices[0].message.content
+
+        alone = [self.until_ready(lambda question=question: begin(question)) for question in questions]
         self.assertEqual(len(set(alone)), 4, alone)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             self.assertEqual(list(pool.map(begin, questions)), alone)
@@ -112,14 +115,13 @@ class ModelsTest(EngineCase):
 
     def test_what_is_spoken_is_understood(self):
         client = self.client()
+        speak, transcribe = client.audio.speech.create, client.audio.transcriptions.create
         for model, voice in [("tts-hibari", "af_heart"), ("tts-kokoro", "af_sky")]:
-            speak = client.audio.speech.create
             sound = self.until_ready(
-                lambda: speak(model=model, voice=voice, input=SENTENCE, response_format="mp3")
+                lambda model=model, voice=voice: speak(model=model, voice=voice, input=SENTENCE, response_format="mp3")
             )
             file = ("speech.mp3", sound.content)
-            transcribe = client.audio.transcriptions.create
-            heard = self.until_ready(lambda: transcribe(model="moonshine-tiny", file=file))
+            heard = self.until_ready(lambda file=file: transcribe(model="moonshine-tiny", file=file))
             self.assertEqual(words(heard.text), words(SENTENCE), model)
 
     def test_the_terminal_has_a_conversation(self):
@@ -134,8 +136,10 @@ class ModelsTest(EngineCase):
 
 
 def cosine(a, b):
-    length = lambda vector: math.sqrt(sum(x * x for x in vector))
-    return sum(x * y for x, y in zip(a, b)) / (length(a) * length(b))
+    def length(vector):
+        return math.sqrt(sum(x * x for x in vector))
+
+    return sum(x * y for x, y in zip(a, b, strict=True)) / (length(a) * length(b))
 
 
 def words(text):

@@ -12,7 +12,7 @@ import zlib
 
 from engine.service import READY_SECONDS_MAX, EngineCase
 
-REFERENCE = pathlib.Path(__file__).parents[2] / "crates" / "engine-onnx" / "tests" / "reference"
+REFERENCE = pathlib.Path(__file__).parents[2] / "crates" / "models" / "engine-onnx" / "tests" / "reference"
 ROCKET = (REFERENCE / "tools-rocket.png").read_bytes()
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {2: 3, 6: 4}
@@ -108,7 +108,7 @@ class PicturesTest(EngineCase):
             for y in range(0, 256, 8):
                 for x in range(0, 256, 8):
                     there = large[y * scale + scale // 2][x * scale + scale // 2]
-                    off += sum(abs(one - other) for one, other in zip(small[y][x], there))
+                    off += sum(abs(one - other) for one, other in zip(small[y][x], there, strict=True))
             self.assertLess(off / (32 * 32 * 3), 8)
         body = {"image": image, "scale": 1, "enhance": True}
         status, _, file = self.ask("/image/upscale", body)
@@ -177,9 +177,7 @@ class PicturesTest(EngineCase):
             self.assertEqual(head(file)[:2], (width, height))
         generate = self.client().images.generate
         for size in ("256x256", "1536x1024"):
-            answer = self.until_ready(
-                lambda size=size: generate(model="pictor-icons", prompt="a red apple", size=size)
-            )
+            answer = self.until_ready(lambda size=size: generate(model="pictor-icons", prompt="a red apple", size=size))
             width, height, _ = head(base64.b64decode(answer.data[0].b64_json))
             self.assertEqual(f"{width}x{height}", size)
 

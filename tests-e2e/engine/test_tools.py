@@ -40,9 +40,7 @@ class ToolsTest(EngineCase):
 
     def chat(self, messages, **options):
         options = {"model": MODEL, "max_completion_tokens": 200, "temperature": 0, **options}
-        return self.until_ready(
-            lambda: self.client().chat.completions.create(messages=messages, **options)
-        )
+        return self.until_ready(lambda: self.client().chat.completions.create(messages=messages, **options))
 
     def check_calls(self, choice, names):
         """Asserts that the calls are of these functions, with a city each."""
@@ -83,9 +81,7 @@ class ToolsTest(EngineCase):
 
     def test_one_call_is_enough_where_no_parallel_ones_are_wanted(self):
         question = user("What is the weather in Paris and in Rome?")
-        answer = self.chat(
-            question, tools=[WEATHER], tool_choice="required", parallel_tool_calls=False
-        )
+        answer = self.chat(question, tools=[WEATHER], tool_choice="required", parallel_tool_calls=False)
         self.check_calls(answer.choices[0], ["get_weather"])
 
     def test_several_calls_come_at_once(self):
@@ -129,7 +125,5 @@ class ToolsTest(EngineCase):
 
     def test_a_model_that_knows_no_tools_says_so(self):
         with self.assertRaises(openai.BadRequestError) as caught:
-            self.client().chat.completions.create(
-                model="smollm2-135m", messages=user(QUESTION), tools=TOOLS
-            )
+            self.client().chat.completions.create(model="smollm2-135m", messages=user(QUESTION), tools=TOOLS)
         self.assertIn("tools", caught.exception.response.text)

@@ -7,8 +7,9 @@ import unittest
 import urllib.error
 import urllib.request
 
-from faults.layer import Faulty
 from node import Nodes, networks
+
+from faults.layer import Faulty
 
 YEAR = 365 * 86_400
 DAY = 86_400

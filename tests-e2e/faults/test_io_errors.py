@@ -9,8 +9,9 @@ import unittest
 import urllib.error
 import urllib.request
 
-from faults.layer import Faulty
 from node import Nodes, networks
+
+from faults.layer import Faulty
 
 CREDIT = decimal.Decimal("5")
 CALL_COST = decimal.Decimal("0.0000125")

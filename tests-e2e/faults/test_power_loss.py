@@ -4,6 +4,7 @@ import os
 import unittest
 
 import test_crashes
+
 from faults.layer import PowerCut
 
 CUTS = int(os.environ.get("POWER_CUTS", "10"))

@@ -3,8 +3,9 @@
 import json
 import urllib.request
 
-from images.upstream import Upstream
 from scripted import ScriptedService
+
+from images.upstream import Upstream
 
 CONFIG = """
 [[provider]]

@@ -103,18 +103,14 @@ class Generation(PythonCase):
 class Edits(PythonCase):
     def test_a_picture_is_edited(self):
         with self.costs(0.04):
-            answer = self.client().images.edit(
-                image=upload(png(400, 200)), prompt="make it blue", model="editor"
-            )
+            answer = self.client().images.edit(image=upload(png(400, 200)), prompt="make it blue", model="editor")
         self.assertEqual(size_of(base64.b64decode(answer.data[0].b64_json)), (1456, 720))
         self.assertEqual(self.upstream.requests[-1]["image[]"], [("image-1.png", (400, 200))])
 
     def test_several_pictures_and_a_mask(self):
         pictures = [upload(png(300, 300)), upload(png(256, 256))]
         with self.costs(0.045):
-            self.client().images.edit(
-                image=pictures, mask=upload(png(300, 300)), prompt="x", model="editor"
-            )
+            self.client().images.edit(image=pictures, mask=upload(png(300, 300)), prompt="x", model="editor")
         sent = self.upstream.requests[-1]
         self.assertEqual([side for _, side in sent["image[]"]], [(300, 300), (256, 256)])
         self.assertEqual(len(sent["mask"]), 1)

@@ -45,9 +45,7 @@ def main():
         text=True,
     )
     try:
-        address = next(
-            found.group(1) for line in anvil.stdout if (found := re.search(r"Listening on (\S+)", line))
-        )
+        address = next(found.group(1) for line in anvil.stdout if (found := re.search(r"Listening on (\S+)", line)))
         config = f'[rpc.networks.base-mainnet]\nurls = ["http://{address}"]\n'
         with Server(config=config) as server:
             key = server.create_key("inference")

@@ -5,7 +5,10 @@ import json
 import os
 import time
 
+from chains import USDC
 from eth_account import Account
+from solana_node import TOKEN, token_account
+from solana_node import USDC as SOLANA_USDC
 from solders.compute_budget import set_compute_unit_limit, set_compute_unit_price
 from solders.hash import Hash
 from solders.instruction import AccountMeta, Instruction
@@ -14,10 +17,6 @@ from solders.message import MessageV0, to_bytes_versioned
 from solders.null_signer import NullSigner
 from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
-
-from chains import USDC
-from solana_node import TOKEN, token_account
-from solana_node import USDC as SOLANA_USDC
 
 AUTHORIZATION = [
     {"name": "from", "type": "address"},
@@ -55,11 +54,13 @@ class EvmPayer:
 
 def evm_header(message, signature):
     authorization = {name: str(value) for name, value in message.items()}
-    return encode({
-        "x402Version": 2,
-        "accepted": {"scheme": "exact", "network": "eip155:8453"},
-        "payload": {"signature": signature, "authorization": authorization},
-    })
+    return encode(
+        {
+            "x402Version": 2,
+            "accepted": {"scheme": "exact", "network": "eip155:8453"},
+            "payload": {"signature": signature, "authorization": authorization},
+        }
+    )
 
 
 class SolanaPayer:
@@ -95,11 +96,13 @@ class SolanaPayer:
 
 
 def solana_header(transaction):
-    return encode({
-        "x402Version": 2,
-        "accepted": {"scheme": "exact", "network": "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"},
-        "payload": {"transaction": base64.b64encode(transaction).decode()},
-    })
+    return encode(
+        {
+            "x402Version": 2,
+            "accepted": {"scheme": "exact", "network": "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"},
+            "payload": {"transaction": base64.b64encode(transaction).decode()},
+        }
+    )
 
 
 def encode(payload):

@@ -95,14 +95,16 @@ class Chain:
         self.machine.with_sigverify(True)
         has_failed = isinstance(outcome, FailedTransactionMetadata)
         meta = outcome.meta()
-        return self._told({
-            "err": error_name(outcome.err()) if has_failed else None,
-            "logs": list(meta.logs()),
-            "unitsConsumed": meta.compute_units_consumed(),
-            "accounts": None,
-            "returnData": None,
-            "innerInstructions": None,
-        })
+        return self._told(
+            {
+                "err": error_name(outcome.err()) if has_failed else None,
+                "logs": list(meta.logs()),
+                "unitsConsumed": meta.compute_units_consumed(),
+                "accounts": None,
+                "returnData": None,
+                "innerInstructions": None,
+            }
+        )
 
     def sendTransaction(self, wire, options=None):
         options = options or {}
@@ -188,7 +190,12 @@ class Chain:
         landed = self.landed.get(name)
         if landed is None:
             return None
-        return {"slot": landed["slot"], "confirmations": None, "err": landed["error"], "confirmationStatus": "finalized"}
+        return {
+            "slot": landed["slot"],
+            "confirmations": None,
+            "err": landed["error"],
+            "confirmationStatus": "finalized",
+        }
 
     def _account(self, address, encoding):
         account = self.machine.get_account(Pubkey.from_string(address))
@@ -221,13 +228,15 @@ class Chain:
             is_token = account is not None and account.owner == TOKEN and len(account.data) == TOKEN_ACCOUNT_BYTES
             if is_token:
                 data = bytes(account.data)
-                balances.append({
-                    "accountIndex": index,
-                    "mint": str(Pubkey(data[:32])),
-                    "owner": str(Pubkey(data[32:64])),
-                    "programId": str(TOKEN),
-                    "uiTokenAmount": amount_json(units_of(account)),
-                })
+                balances.append(
+                    {
+                        "accountIndex": index,
+                        "mint": str(Pubkey(data[:32])),
+                        "owner": str(Pubkey(data[32:64])),
+                        "programId": str(TOKEN),
+                        "uiTokenAmount": amount_json(units_of(account)),
+                    }
+                )
         return balances
 
 

@@ -23,9 +23,7 @@ class Console(unittest.TestCase):
                 "SOLANA_KEY": bytes(on_solana.key).hex(),
             }
             line = ["node", "--test", "--test-reporter=tap", HERE / "console_top_up.mjs"]
-            run = subprocess.run(
-                line, capture_output=True, text=True, timeout=SUITE_SECONDS_MAX, env=environment
-            )
+            run = subprocess.run(line, capture_output=True, text=True, timeout=SUITE_SECONDS_MAX, env=environment)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
             received.check(self, till)
 

@@ -21,7 +21,7 @@ class Killed(unittest.TestCase):
                 for moment in (BEFORE, AFTER):
                     died, header = threading.Event(), make_header()
 
-                    def die():
+                    def die(died=died):
                         till.process.kill()
                         died.set()
 

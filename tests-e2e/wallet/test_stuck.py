@@ -78,7 +78,7 @@ class Stuck(unittest.TestCase):
             for _ in range(3):
                 name = self.replaced(till, header, name)
                 offers.append(self.chain.call("eth_getTransactionByHash", name))
-            for before, after in zip(offers, offers[1:]):
+            for before, after in zip(offers, offers[1:], strict=False):
                 self.assertEqual(after["nonce"], before["nonce"])
                 self.assertEqual(after["input"], before["input"])
                 for fee in ("maxFeePerGas", "maxPriorityFeePerGas"):
@@ -121,7 +121,7 @@ class Stuck(unittest.TestCase):
                 with self.service() as till:
                     died = threading.Event()
 
-                    def die():
+                    def die(till=till, died=died):
                         till.process.kill()
                         died.set()
 

@@ -29,26 +29,30 @@ ADDRESSES = (f"10.{a}.{b}.{c}" for a, b, c in itertools.product(range(256), rang
 
 def direct(evm_url, solana_url, **changes):
     """A configuration for direct settlement."""
-    return configuration({
-        "settle": "direct",
-        "evm_rpc_url": evm_url,
-        "evm_relayer_key": RELAYER_KEY,
-        "solana_rpc_url": solana_url,
-        "solana_fee_payer_key": FEE_PAYER_KEY,
-        **changes,
-    })
+    return configuration(
+        {
+            "settle": "direct",
+            "evm_rpc_url": evm_url,
+            "evm_relayer_key": RELAYER_KEY,
+            "solana_rpc_url": solana_url,
+            "solana_fee_payer_key": FEE_PAYER_KEY,
+            **changes,
+        }
+    )
 
 
 def through(facilitator_url, fee_payer, evm_url, solana_url, **changes):
     """A configuration for settlement through a facilitator."""
-    return configuration({
-        "settle": "facilitator",
-        "facilitator_url": facilitator_url,
-        "evm_rpc_url": evm_url,
-        "solana_rpc_url": solana_url,
-        "solana_fee_payer": fee_payer,
-        **changes,
-    })
+    return configuration(
+        {
+            "settle": "facilitator",
+            "facilitator_url": facilitator_url,
+            "evm_rpc_url": evm_url,
+            "solana_rpc_url": solana_url,
+            "solana_fee_payer": fee_payer,
+            **changes,
+        }
+    )
 
 
 def configuration(x402):
@@ -78,9 +82,7 @@ class Till(Server):
 
     def ask(self, address):
         """Requests the payment terms from an address; returns the status."""
-        request = urllib.request.Request(
-            f"{self.api}/x402/top-up", b"", {"x-forwarded-for": address}, method="POST"
-        )
+        request = urllib.request.Request(f"{self.api}/x402/top-up", b"", {"x-forwarded-for": address}, method="POST")
         try:
             return urllib.request.urlopen(request, timeout=ANSWER_SECONDS_MAX).status
         except urllib.error.HTTPError as error:

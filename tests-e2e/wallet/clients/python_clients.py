@@ -31,13 +31,21 @@ def check(world):
     owner, stranger = world.evm_payer(), world.evm_payer()
     world.evm.own_contract_wallet(owner.address)
     for signer, status in ((owner, 200), (stranger, 401)):
-        sign = lambda text, signer=signer: evm_signature(signer, text)  # noqa: E731
-        response = ask(world.server.api, CONTRACT_WALLET, sign, "Ethereum", "8453")
+        response = ask(
+            world.server.api,
+            CONTRACT_WALLET,
+            lambda text, signer=signer: evm_signature(signer, text),
+            "Ethereum",
+            "8453",
+        )
         assert response.status_code == status, response.text
 
     holder = world.solana_payer()
     address = str(holder.pubkey())
-    sign = lambda text: base64.b64encode(bytes(holder.sign_message(text.encode()))).decode()  # noqa: E731
+
+    def sign(text):
+        return base64.b64encode(bytes(holder.sign_message(text.encode()))).decode()
+
     balance = read(world.server.api, address, sign, "Solana", "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp")
     assert balance["balanceUsd"] == 0 and not balance["canConsume"], balance
 
@@ -68,19 +76,21 @@ def read(api, *signing):
 def ask(api, address, sign, account, chain):
     """The wallet's balance, requested with a sign-in in the message form."""
     place = urllib.parse.urlsplit(api)
-    issued = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    text = "\n".join([
-        f"{place.netloc} wants you to sign in with your {account} account:",
-        address,
-        "",
-        "Sign in to the service",
-        "",
-        f"URI: {place.scheme}://{place.netloc}",
-        "Version: 1",
-        f"Chain ID: {chain}",
-        f"Nonce: {secrets.token_hex(8)}",
-        f"Issued At: {issued}",
-    ])
+    issued = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    text = "\n".join(
+        [
+            f"{place.netloc} wants you to sign in with your {account} account:",
+            address,
+            "",
+            "Sign in to the service",
+            "",
+            f"URI: {place.scheme}://{place.netloc}",
+            "Version: 1",
+            f"Chain ID: {chain}",
+            f"Nonce: {secrets.token_hex(8)}",
+            f"Issued At: {issued}",
+        ]
+    )
     family = "eip155" if account == "Ethereum" else "solana"
     signed = {"address": address, "message": text, "signature": sign(text), "chainId": f"{family}:{chain}"}
     header = base64.b64encode(json.dumps(signed).encode()).decode()

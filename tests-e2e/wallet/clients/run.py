@@ -152,7 +152,7 @@ class InAWorld(unittest.TestCase):
         """The clients of pay.test.mjs pay five dollars on each chain, checked on the chains."""
         before = self.received()
         self.run_node("pay.test.mjs", *payers)
-        moved = [now - then for now, then in zip(self.received(), before)]
+        moved = [now - then for now, then in zip(self.received(), before, strict=True)]
         self.assertEqual(moved, [5 * DOLLAR, 5 * DOLLAR])
 
 
@@ -188,9 +188,7 @@ class Clients(InAWorld):
             file.write(example.replace(README_API, self.world.server.api))
             file.flush()
             environment = {**os.environ, "WALLET_KEY": key}
-            printed = subprocess.check_output(
-                ["node", file.name], text=True, timeout=NODE_SECONDS_MAX, env=environment
-            )
+            printed = subprocess.check_output(["node", file.name], text=True, timeout=NODE_SECONDS_MAX, env=environment)
         self.assertIn("newBalance: 5", printed)
         self.assertRegex(printed, r"(?m)^4\.99\d+$")
 
