@@ -17,8 +17,8 @@ rm -rf "$folder"
 mkdir -p "$folder/completions" "$folder/licences"
 
 install -m 755 "$binary" "$folder/tollgate"
-cp README.md CHANGELOG.md SECURITY.md LICENSE docs/config.md docs/operating.md "$folder/"
-cp scripts/tollgate.service "$folder/"
+cp README.md CHANGELOG.md SECURITY.md LICENSE docs/config.md docs/operating.md docs/packaging.md "$folder/"
+cp packaging/tollgate.service "$folder/"
 for shell in bash zsh fish; do
   "$folder/tollgate" completions "$shell" >"$folder/completions/tollgate.$shell"
 done
@@ -28,7 +28,7 @@ done
 cargo metadata --format-version 1 --locked --filter-platform "$(rustc -vV | sed -n 's/^host: //p')" |
   python3 scripts/licences.py "$folder/licences"
 # Also of third-party weights that are part of the program.
-cp crates/engine-onnx/weights/LICENSE "$folder/licences/real-esrgan.txt"
+cp crates/models/engine-onnx/weights/LICENSE "$folder/licences/real-esrgan.txt"
 
 (cd "$out" && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$name.tar.gz" "$name" &&
   sha256sum "$name.tar.gz" >SHA256SUMS)

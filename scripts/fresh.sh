@@ -4,6 +4,7 @@
 #
 #   scripts/fresh.sh toolchain   installs the build tools, as root and as a user with sudo
 #   scripts/fresh.sh whole       also builds and serves, up to the first answer of a chat
+#   scripts/fresh.sh dist BINARY packs the binary with scripts/dist.sh, installs the archive, and serves
 #
 # Needs root (for chroot) and mmdebstrap, which it installs. Rust comes from the machine, because
 # this tests packages: the toolchain's folder is mounted read-only, not copied. If one of these is
@@ -16,7 +17,7 @@ cd "$(dirname "$0")/.."
 NOT_TRIED=77
 SUITE=bookworm
 what=${1:-toolchain}
-case $what in toolchain | whole) ;; *) fail "usage: scripts/fresh.sh toolchain|whole" ;; esac
+case $what in toolchain | whole | dist) ;; *) fail "usage: scripts/fresh.sh toolchain|whole|dist [BINARY]" ;; esac
 
 not_tried() {
   say "not tried: $*"
@@ -109,7 +110,45 @@ PROOF='set -e
   printf "#include <string>\nint main() { return std::string().size(); }\n" >two.cc
   c++ -o two two.cc && ./two'
 
+# Installs the archive as docs/packaging.md says, and checks the unit with systemd.
+# shellcheck disable=SC2016 # expanded in there
+INSTALL='set -e
+  apt-get install -y -qq --no-install-recommends ca-certificates libstdc++6 procps systemd >/dev/null 2>&1
+  cd /tmp && tar -xzf /tree/archive.tar.gz && cd tollgate-*/
+  install -m 755 tollgate /usr/local/bin/
+  install -D -m 644 tollgate.1 /usr/local/share/man/man1/tollgate.1
+  install -m 644 tollgate.service /etc/systemd/system/
+  install -d /etc/tollgate && tollgate init --no-look --config /etc/tollgate/tollgate.toml >/dev/null
+  systemd-analyze verify --man=no /etc/systemd/system/tollgate.service
+  for file in completions/tollgate.bash completions/tollgate.zsh completions/tollgate.fish LICENSE config.md; do
+    [ -s "$file" ] || { echo "the archive has no $file" >&2; exit 1; }
+  done
+  [ "$(find licences -type f | wc -l)" -gt 100 ]'
+
 [ -e "$bare" ] || make_bare
+if [ "$what" = dist ]; then
+  archive=$(./scripts/dist.sh "${2:-}")
+  (cd "$(dirname "$archive")" && sha256sum --check --quiet SHA256SUMS)
+  say "the archive on a bare machine"
+  enter
+  cp "$archive" "$root/tree/archive.tar.gz"
+  inside root bash -c "$INSTALL"
+  set -m
+  inside builder tollgate serve --config /etc/tollgate/tollgate.toml --data-dir /tmp/builder/data \
+    --listen 127.0.0.1:18081 </dev/null >"$cache/dist.log" 2>&1 &
+  served=$!
+  set +m
+  until inside builder tollgate --data-dir /tmp/builder/data accounts list >/dev/null 2>&1; do
+    kill -0 "$served" 2>/dev/null || fail "the service ended; see $cache/dist.log"
+    sleep 1
+  done
+  inside builder tollgate --version
+  kill -- -"$served" 2>/dev/null || true
+  wait "$served" 2>/dev/null || true
+  say "the archive runs on a bare machine"
+  exit
+fi
+
 for user in builder root; do
   say "the install step on a bare machine, as $user"
   leave

@@ -25,6 +25,7 @@ wait "$packages" || {
   cat "$packages_log" >&2
   exit 1
 }
+./scripts/lint-clients.sh
 
 # The crates that load a model runtime, and the program linked with them. Their tests need weights,
 # which the gateway downloads.
@@ -35,7 +36,10 @@ are_engines=${are_engines# + }
 # Always the whole workspace: other package selections have other features, which would rebuild
 # most crates.
 if have cargo-nextest; then
-  gateway_tests() { cargo nextest run --locked --workspace -E "not ($are_engines)"; }
+  # Many tests wait for leases and timeouts, so more of them run at once than there are cores.
+  gateway_tests() {
+    cargo nextest run --locked --workspace --test-threads "$(($(nproc) + 1))" -E "not ($are_engines)"
+  }
   engine_tests() { cargo nextest run --locked --workspace -E "$are_engines"; }
 else
   exclude=("${engines[@]/#/--exclude=}")
@@ -49,15 +53,24 @@ gateway_tests
 say "clients"
 cargo build --locked --workspace --tests --bin gateway --bin tollgate
 binary="$(target_dir)/debug/gateway"
+# The weights for the tests of the engine are downloaded while the clients run.
+weights="$(target_dir)/weights"
+weights_log="$(target_dir)/weights.log"
+pull_weights() {
+  "$binary" --data-dir "$weights" models pull
+  "$binary" --data-dir "$weights" models pull whisper-tiny upscale-esrgan
+}
+pull_weights >"$weights_log" 2>&1 &
+pulling=$!
 TOLLGATE="$binary" tests-e2e/.venv/bin/python tests-e2e/run.py
 ./tests-e2e/rpc/run.sh "$binary"
 ./tests-e2e/wallet/clients/run.sh "$binary"
 ./tests-e2e/wallet/run.sh "$binary"
 
-say "weights for the tests of the engine"
-weights="$(target_dir)/weights"
-"$binary" --data-dir "$weights" models pull
-"$binary" --data-dir "$weights" models pull whisper-tiny upscale-esrgan
+wait "$pulling" || {
+  cat "$weights_log" >&2
+  exit 1
+}
 export TOLLGATE_TEST_MODELS="$weights/models"
 
 say "tests of the engine"
@@ -69,3 +82,4 @@ TOLLGATE="$(target_dir)/debug/tollgate" tests-e2e/.venv/bin/python tests-e2e/run
 # Last, because it depends on package sources more than on the code: 77 is "not possible on this machine".
 say "the install step on a bare machine"
 ./scripts/fresh.sh toolchain || [ $? -eq 77 ]
+./scripts/fresh.sh dist "$(target_dir)/debug/tollgate" || [ $? -eq 77 ]
