@@ -36,10 +36,7 @@ are_engines=${are_engines# + }
 # Always the whole workspace: other package selections have other features, which would rebuild
 # most crates.
 if have cargo-nextest; then
-  # Many tests wait for leases and timeouts, so more of them run at once than there are cores.
-  gateway_tests() {
-    cargo nextest run --locked --workspace --test-threads "$(($(nproc) + 1))" -E "not ($are_engines)"
-  }
+  gateway_tests() { cargo nextest run --locked --workspace -E "not ($are_engines)"; }
   engine_tests() { cargo nextest run --locked --workspace -E "$are_engines"; }
 else
   exclude=("${engines[@]/#/--exclude=}")
