@@ -178,9 +178,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct WrittenBytes(Arc<Mutex<Vec<u8>>>);
 
-    impl io::Write for Kept {
+    impl io::Write for WrittenBytes {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -192,7 +192,7 @@ mod tests {
 
     /// The lines that are logged while `work` runs.
     fn lines(work: impl FnOnce()) -> Vec<Value> {
-        let kept = Kept::default();
+        let kept = WrittenBytes::default();
         let writer = kept.clone();
         let subscriber = tracing_subscriber::fmt()
             .event_format(JsonLines)

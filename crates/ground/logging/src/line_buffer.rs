@@ -155,9 +155,9 @@ mod tests {
     use super::*;
 
     /// Sends every write to a channel.
-    struct Told(mpsc::Sender<String>);
+    struct LineSender(mpsc::Sender<String>);
 
-    impl Write for Told {
+    impl Write for LineSender {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.send(String::from_utf8(bytes.to_vec()).unwrap()).unwrap();
             Ok(bytes.len())
@@ -170,7 +170,7 @@ mod tests {
 
     fn log() -> (Arc<LineBuffer>, mpsc::Receiver<String>) {
         let (sender, written) = mpsc::channel();
-        (LineBuffer::new(Box::new(Told(sender))), written)
+        (LineBuffer::new(Box::new(LineSender(sender))), written)
     }
 
     fn all(written: &mpsc::Receiver<String>) -> Vec<String> {

@@ -75,30 +75,32 @@ fn entry_bytes(site: &str, rules: &RobotsRules) -> usize {
 pub(crate) struct RobotsRules(Vec<(bool, String)>);
 
 impl RobotsCache {
-    /// True if the site has no rules or they cannot be fetched.
+    /// True if the site has no rules or they cannot be fetched. Fails with [`FetchFault::Busy`] if
+    /// they were not requested, because too much else is being fetched.
     pub(crate) async fn is_page_allowed(
         &self,
         fetcher: &WebFetcher,
         page: &WebAddress,
         caller: CallerId,
-    ) -> bool {
+    ) -> Result<bool, FetchFault> {
         let site = page.url().origin().ascii_serialization();
         if let Some(rules) = self.find_rules(&site) {
-            return rules.is_allowed(page.path_and_query());
+            return Ok(rules.is_allowed(page.path_and_query()));
         }
-        let Ok(address) = page.join("/robots.txt", fetcher.address_scope()) else { return true };
+        let Ok(address) = page.join("/robots.txt", fetcher.address_scope()) else {
+            return Ok(true);
+        };
         let ask = FetchRequest::get(caller, "text/plain", FILE_BYTES_MAX, TIME_MAX);
         let rules = match fetcher.fetch(&address, &ask).await {
             Ok(fetched) if fetched.is_success() => {
                 RobotsRules::parse(&String::from_utf8_lossy(&fetched.body))
             }
-            // Says nothing about the site, so it is not cached.
-            Err(FetchFault::Busy) => return true,
+            Err(FetchFault::Busy) => return Err(FetchFault::Busy),
             _ => RobotsRules::default(),
         };
         let is_allowed = rules.is_allowed(page.path_and_query());
         self.cache_rules(site, rules);
-        is_allowed
+        Ok(is_allowed)
     }
 
     fn find_rules(&self, site: &str) -> Option<RobotsRules> {

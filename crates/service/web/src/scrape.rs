@@ -180,7 +180,7 @@ impl PageScraper {
         caller: CallerId,
     ) -> Result<ScrapedPage, ScrapeFault> {
         if let Some(robots) = &self.robots
-            && !robots.is_page_allowed(&self.fetcher, address, caller).await
+            && !robots.is_page_allowed(&self.fetcher, address, caller).await?
         {
             return Err(ScrapeFault::Robots);
         }

@@ -168,6 +168,6 @@ async fn the_rules_of_a_site_are_looked_up_for_the_caller_who_wants_the_page() {
     let fetcher = fetcher(&site);
     let robots = crate::robots::RobotsCache::default();
     let address = fetcher.parse("http://public.example.com/private").unwrap();
-    assert!(!robots.is_page_allowed(&fetcher, &address, CallerId(7)).await);
+    assert_eq!(robots.is_page_allowed(&fetcher, &address, CallerId(7)).await, Ok(false));
     assert_eq!(*site.names.callers.lock().unwrap(), [Some(CallerId(7))]);
 }

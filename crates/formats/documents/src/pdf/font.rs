@@ -160,7 +160,7 @@ impl FontCache {
     }
 }
 
-/// True if a map contains a text so long that lookups would be slow.
+/// True if a map contains a text that is too long to look up quickly.
 fn has_long_text(map: &[u8]) -> bool {
     let mut lexer = PdfLexer::new(map, 0);
     let mut start = 0;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use ::web::{PAGE_BYTES_MAX, ScrapedPage};
+use ::web::{FetchFault, PAGE_BYTES_MAX, ScrapeFault, ScrapedPage};
 use domain::web_search;
 use futures_util::future::join_all;
 use ledger_core::HoldRange;
@@ -109,18 +109,26 @@ impl WebContext {
         let times = u64::try_from(addresses.len()).unwrap_or(u64::MAX);
         let held = call.hold_plain(HoldRange::Exactly(prices.cost(WebWork::Scrape, times)))?;
         let scraping = addresses.iter().map(|address| async move {
-            let parsed = scraper.parse(address).ok()?;
-            let ScrapedPage { title, markdown, .. } = scraper.scrape(&parsed, caller).await.ok()?;
-            Some(WebSearchCitation {
+            let Ok(parsed) = scraper.parse(address) else { return Ok(None) };
+            let ScrapedPage { title, markdown, .. } = match scraper.scrape(&parsed, caller).await {
+                Ok(page) => page,
+                // The page was not tried: an answer without it would not say so.
+                Err(fault @ (ScrapeFault::Busy | ScrapeFault::Fetch(FetchFault::Busy))) => {
+                    return Err(Refusal::busy(fault.to_string()));
+                }
+                Err(_) => return Ok(None),
+            };
+            Ok(Some(WebSearchCitation {
                 title: if title.is_empty() { (*address).to_owned() } else { title },
                 url: (*address).to_owned(),
                 content: Some(markdown),
                 date: None,
-            })
+            }))
         });
-        let scraped: Vec<_> = join_all(scraping).await.into_iter().flatten().collect();
+        let scraped: Result<Vec<_>, Refusal> = join_all(scraping).await.into_iter().collect();
         call.room.release_bytes(room);
         held.release();
+        let scraped: Vec<_> = scraped?.into_iter().flatten().collect();
         if !scraped.is_empty() {
             let times = u64::try_from(scraped.len()).unwrap_or(u64::MAX);
             self.extras.add_line(
