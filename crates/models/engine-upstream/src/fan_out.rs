@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{
     ChatAnswer, ChatChunk, ChatEngine, ChatEvent, ChatMessage, ChatRequest, ChatStream,
-    CompletionPrompt, EngineError, EngineUsage,
+    CompletionPrompt, EngineError, EngineUsage, NativeProtocol,
 };
 use futures_util::future::{BoxFuture, try_join_all};
 use futures_util::stream::{self, StreamExt};
@@ -90,6 +90,10 @@ impl ChatEngine for FanOut {
         self.single.dropped_fields(request)
     }
 
+    fn passes_through(&self, protocol: NativeProtocol) -> bool {
+        self.single.passes_through(protocol)
+    }
+
     fn supports_text_completion(&self) -> bool {
         self.single.supports_text_completion()
     }
@@ -130,6 +134,7 @@ fn join_answers(answers: Vec<ChatAnswer>, cut: FanOutPlan) -> ChatAnswer {
         choices: Vec::new(),
         prompt_logprobs: None,
         usage: None,
+        native: None,
     };
     let mut reports = Vec::new();
     for (number, mut answer) in (0..).zip(answers) {

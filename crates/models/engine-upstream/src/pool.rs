@@ -12,8 +12,9 @@ use std::sync::Arc;
 use engine::{
     ChatAnswer, ChatEngine, ChatEvent, ChatRequest, ChatStream, CutOutRequest, EditRequest,
     EmbeddingAnswer, EmbeddingEngine, EmbeddingRequest, EngineError, ImageAnswer, ImageClassifier,
-    ImageEngine, ImageFile, ImageFuture, ImageRequest, SoundStream, SpeechEngine, SpeechRequest,
-    TranscriptionAnswer, TranscriptionEngine, TranscriptionRequest, UpscaleRequest, VoiceSample,
+    ImageEngine, ImageFile, ImageFuture, ImageRequest, NativeProtocol, SoundStream, SpeechEngine,
+    SpeechRequest, TranscriptionAnswer, TranscriptionEngine, TranscriptionRequest, UpscaleRequest,
+    VoiceSample,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -256,6 +257,10 @@ impl ChatEngine for RoutePool<dyn ChatEngine> {
             }
         }
         names
+    }
+
+    fn passes_through(&self, protocol: NativeProtocol) -> bool {
+        self.routes.iter().all(|route| route.engine.passes_through(protocol))
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) fn as_stream(answer: ChatAnswer) -> ChatStream {
     let mut events = Vec::new();
     events.extend(answer.upstream_id.map(ChatEvent::UpstreamId));
     let deltas = answer.choices.into_iter().map(as_delta).collect();
-    events.push(ChatEvent::Chunk(ChatChunk { deltas, verbatim: None }));
+    events.push(ChatEvent::Chunk(ChatChunk { deltas, ..ChatChunk::default() }));
     events.extend(answer.usage.map(ChatEvent::Usage));
     Box::pin(stream::iter(events.into_iter().map(Ok)))
 }

@@ -15,6 +15,9 @@ pub struct ChatAnswer {
     /// Log probabilities of the prompt's tokens, as the engine returned them.
     pub prompt_logprobs: Option<Box<RawValue>>,
     pub usage: Option<EngineUsage>,
+    /// The response's JSON as the upstream sent it, if the request was passed through in its own
+    /// protocol.
+    pub native: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Clone)]

@@ -7,8 +7,9 @@ use futures_util::stream::BoxStream;
 
 use crate::{
     ChatAnswer, ChatEvent, ChatRequest, CutOutRequest, EditRequest, EmbeddingAnswer,
-    EmbeddingRequest, EngineError, ImageAnswer, ImageFile, ImageRequest, SoundStream,
-    SpeechRequest, TranscriptionAnswer, TranscriptionRequest, UpscaleRequest, VoiceSample,
+    EmbeddingRequest, EngineError, ImageAnswer, ImageFile, ImageRequest, NativeProtocol,
+    SoundStream, SpeechRequest, TranscriptionAnswer, TranscriptionRequest, UpscaleRequest,
+    VoiceSample,
 };
 
 /// The events of one completion as they are produced.
@@ -39,6 +40,11 @@ pub trait ChatEngine: Send + Sync {
     /// Names of the request fields that this engine does not support and leaves out.
     fn dropped_fields(&self, _: &ChatRequest) -> Vec<String> {
         Vec::new()
+    }
+
+    /// True if the engine sends requests of this protocol unchanged, on all of its routes.
+    fn passes_through(&self, _: NativeProtocol) -> bool {
+        false
     }
 
     /// True if the engine supports text completion besides chat.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::EngineUsage;
+use crate::{EngineUsage, NativeEvent};
 
 /// One event of a streamed completion.
 #[derive(Debug, Clone)]
@@ -41,6 +41,8 @@ pub struct ChatChunk {
     /// The raw `choices` array, if it needs no change to be valid for an OpenAI client. It can be
     /// copied to the caller instead of encoding the deltas again.
     pub verbatim: Option<Box<RawValue>>,
+    /// The event as the upstream sent it, if the request was passed through in its own protocol.
+    pub native: Option<NativeEvent>,
 }
 
 /// New content of one choice. An empty string means no new content of that kind.

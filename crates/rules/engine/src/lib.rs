@@ -5,6 +5,7 @@
 //! over HTTP, and a pool of several upstreams.
 //!
 //! - [`ChatRequest`] with its [`ChatMessage`]s, [`ChatTool`]s and [`SamplingParameters`]: chat input.
+//! - [`NativeRequest`] and [`NativeEvent`]: the same in the protocol of the caller, passed through.
 //! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: chat output.
 //! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: embeddings.
 //! - [`ImageRequest`], [`EditRequest`], [`UpscaleRequest`], [`CutOutRequest`] and [`ImageAnswer`]:
@@ -23,6 +24,7 @@ mod error;
 mod event;
 mod media;
 mod message;
+mod native;
 mod picture;
 mod request;
 mod speech;
@@ -50,13 +52,14 @@ pub use message::{
     AssistantTurn, CacheControl, ChatContent, ChatContentPart, ChatMessage, CompletionPrompt,
     PartKind, PromptText, ToolCall, marks_cache, marks_hour_cache,
 };
+pub use native::{NativeEvent, NativeHeader, NativeProtocol, NativeRequest};
 pub use picture::{
     CutOutRequest, EditRequest, ImageAnswer, ImageFile, ImageRequest, PictureSize,
     RequestedImageSize, StyleReference, UpscaleRequest,
 };
 pub use request::{
     ChatRequest, ChatResponseFormat, ChatTool, EffortLevel, LogprobParameters, ReasoningParameters,
-    SamplingParameters, ToolChoicePolicy, XSearch,
+    SamplingParameters, SessionId, ToolChoicePolicy, XSearch,
 };
 pub use speech::{SoundFormat, SoundStream, SpeechRequest, VoiceSample};
 pub use tokens::{TokenEstimator, prompt_tokens, text_tokens};

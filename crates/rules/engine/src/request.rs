@@ -1,9 +1,11 @@
 //! Chat requests.
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::{ChatEncryptionKeys, ChatMessage, CompletionPrompt};
+use crate::{ChatEncryptionKeys, ChatMessage, CompletionPrompt, NativeRequest};
 
 /// One chat request, already checked against the model's capabilities. The model is not named: an
 /// engine runs one model and knows its upstream's id.
@@ -40,6 +42,21 @@ pub struct ChatRequest {
     pub dropped: Vec<String>,
     /// Unknown fields, forwarded to upstreams that may know them.
     pub rest: Map<String, Value>,
+    /// The same request in the caller's own protocol, for engines that pass it through.
+    pub native: Option<Arc<NativeRequest>>,
+    /// Requests with the same session are sent to the same route while it is healthy.
+    pub session: Option<SessionId>,
+}
+
+/// Digest of the caller's key of a session. Differs between owners for the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SessionId(pub u64);
+
+/// Sixteen hexadecimal digits, as in usage rows.
+impl std::fmt::Display for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
 }
 
 impl ChatRequest {

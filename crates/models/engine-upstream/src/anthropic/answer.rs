@@ -42,6 +42,7 @@ pub(crate) fn read_message(body: &[u8]) -> Result<ChatAnswer, EngineError> {
         choices: vec![choice],
         prompt_logprobs: None,
         usage,
+        native: None,
     })
 }
 

@@ -246,7 +246,8 @@ impl MessageDecoder {
 
     fn build_chunk(&mut self, delta: ChoiceDelta) -> ChatEvent {
         let opens = !std::mem::replace(&mut self.has_begun, true);
-        ChatEvent::Chunk(ChatChunk { deltas: vec![ChoiceDelta { opens, ..delta }], verbatim: None })
+        let deltas = vec![ChoiceDelta { opens, ..delta }];
+        ChatEvent::Chunk(ChatChunk { deltas, ..ChatChunk::default() })
     }
 }
 

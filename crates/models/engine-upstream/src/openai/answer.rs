@@ -27,7 +27,14 @@ pub(crate) fn read_answer(body: &[u8]) -> Result<ChatAnswer, EngineError> {
     }
     let usage = answer.usage.as_deref().and_then(usage::read_usage);
     let prompt_logprobs = answer.prompt_logprobs;
-    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, prompt_logprobs, usage })
+    Ok(ChatAnswer {
+        served: None,
+        upstream_id: answer.id,
+        choices,
+        prompt_logprobs,
+        usage,
+        native: None,
+    })
 }
 
 #[derive(Deserialize)]

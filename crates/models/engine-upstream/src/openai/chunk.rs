@@ -126,7 +126,7 @@ impl ChunkDecoder {
             deltas.push(delta);
         }
         let verbatim = is_verbatim.then(|| raw.to_owned());
-        let chunk = (!deltas.is_empty()).then_some(ChatChunk { deltas, verbatim });
+        let chunk = (!deltas.is_empty()).then_some(ChatChunk { deltas, verbatim, native: None });
         Ok(Some(ChunkChoices { chunk, usage }))
     }
 

@@ -57,7 +57,14 @@ pub(super) fn read_completion(body: &[u8]) -> Result<ChatAnswer, EngineError> {
     }
     let usage = answer.usage.as_deref().and_then(usage::read_usage);
     let prompt_logprobs = None;
-    Ok(ChatAnswer { served: None, upstream_id: answer.id, choices, prompt_logprobs, usage })
+    Ok(ChatAnswer {
+        served: None,
+        upstream_id: answer.id,
+        choices,
+        prompt_logprobs,
+        usage,
+        native: None,
+    })
 }
 
 #[derive(Serialize)]

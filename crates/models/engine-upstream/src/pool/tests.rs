@@ -64,6 +64,7 @@ impl ChatEngine for ScriptedEngine {
                     upstream_id: None,
                     choices: Vec::new(),
                     usage: None,
+                    native: None,
                 }),
                 Some(ScriptedAction::Fail(error) | ScriptedAction::BreakOff(error)) => Err(error),
                 Some(ScriptedAction::Hang) => std::future::pending().await,

@@ -81,7 +81,7 @@ impl AnswerMeter {
         };
         let open = self.choices.iter().filter(|(_, choice)| !choice.is_finished);
         let deltas = open.map(|(index, _)| close((*index, false))).collect();
-        ChatChunk { deltas, verbatim: None }
+        ChatChunk { deltas, ..ChatChunk::default() }
     }
 
     pub(super) fn measured_usage(&self) -> MeasuredUsage {

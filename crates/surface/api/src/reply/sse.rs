@@ -19,7 +19,7 @@ use crate::paid_chat::{AnswerPart, AnswerStream};
 use crate::refusal::Refusal;
 
 /// Proxies and clients close a connection that is silent for some tens of seconds.
-pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(10);
 const COMMENT: &[u8] = b": keep-alive\n\n";
 
 /// A whole response, or a stream.
@@ -35,6 +35,11 @@ pub(crate) struct EventStreamBody(Body);
 pub(crate) trait SseEncoder: Send + 'static {
     /// Appends events. The last part is `Done` or `Failed`; its events must end the stream.
     fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>);
+
+    /// Appends what keeps a silent stream open. Default: a comment.
+    fn encode_keep_alive(&mut self, events: &mut Vec<u8>) {
+        events.extend_from_slice(COMMENT);
+    }
 }
 
 impl EventStreamBody {
@@ -104,7 +109,7 @@ impl<T: SseEncoder> SseStream<T> {
         let is_silent = events.is_empty() && !self.is_over;
         if is_silent {
             ready!(self.idle_timer.poll_elapsed(context));
-            events.extend_from_slice(COMMENT);
+            self.sse_encoder.encode_keep_alive(&mut events);
         }
         self.idle_timer.reset();
         Poll::Ready(Some(events.into()))

@@ -88,7 +88,7 @@ impl EventDecoder for TextDecoder {
             deltas.push(self.decode_delta(choice)?);
         }
         if !deltas.is_empty() {
-            ready.push_back(ChatEvent::Chunk(ChatChunk { deltas, verbatim: None }));
+            ready.push_back(ChatEvent::Chunk(ChatChunk { deltas, ..ChatChunk::default() }));
         }
         if let Some(usage) = chunk.usage.as_deref().and_then(usage::read_usage) {
             self.usage = Some(usage);

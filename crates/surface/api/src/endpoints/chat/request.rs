@@ -82,6 +82,8 @@ fn build_chat_request(
         seal: seal.clone(),
         dropped: list_ignored_options(body, text),
         rest: body.rest.clone(),
+        native: None,
+        session: None,
     }
 }
 

@@ -110,7 +110,7 @@ impl ChatSseEncoder {
             ..ToolCallDelta::default()
         };
         let delta = ChoiceDelta { opens: true, tool_calls: vec![call], ..ChoiceDelta::default() };
-        self.write(&ChatChunk { deltas: vec![delta], verbatim: None }, None, events);
+        self.write(&ChatChunk { deltas: vec![delta], ..ChatChunk::default() }, None, events);
     }
 
     fn encode_chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
