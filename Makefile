@@ -23,6 +23,7 @@ test: ## install what the tests need and run all of them
 fmt: ## format the code
 	cargo fmt --all
 	tests-e2e/.venv/bin/ruff format --quiet .
+	tests-e2e/.venv/bin/shfmt --indent 2 --case-indent --write $$(git ls-files '*.sh' .ci/run)
 	npm run --silent --prefix console format
 
 lint: ## what `make test` checks before it runs anything

@@ -19,7 +19,3 @@ say "clippy"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 say "tidy"
 cargo xtask tidy
-if have shellcheck; then
-  say "shellcheck"
-  shellcheck --external-sources scripts/*.sh .ci/run
-fi
