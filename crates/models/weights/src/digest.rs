@@ -33,8 +33,7 @@ impl FingerprintHasher {
     }
 
     pub(crate) fn finish(self) -> FileFingerprint {
-        let digest = self.hash.finalize();
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex::encode(self.hash.finalize());
         FileFingerprint { bytes: self.bytes, sha256 }
     }
 }

@@ -201,19 +201,13 @@ fn format_dollars(claim: &PaymentClaim) -> String {
 }
 
 fn format_payment_id(claim: ClaimId) -> String {
-    let digits: String = claim.0.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{ID_PREFIX}{digits}")
+    format!("{ID_PREFIX}{}", hex::encode(claim.0))
 }
 
 fn parse_payment_id(id: &str) -> Option<ClaimId> {
     let digits = id.strip_prefix(ID_PREFIX)?;
     let mut claim = ClaimId([0; 20]);
-    if digits.len() != 2 * claim.0.len() || !digits.is_ascii() {
-        return None;
-    }
-    for (index, byte) in claim.0.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&digits[2 * index..2 * index + 2], 16).ok()?;
-    }
+    hex::decode_to_slice(digits, &mut claim.0).ok()?;
     Some(claim)
 }
 

@@ -27,7 +27,7 @@ impl LinkSecret {
     pub fn sign_link(&self, job: JobId, now: Timestamp) -> String {
         let expires_s = now.plus(LINK_LIFETIME).seconds();
         let signature = self.compute_mac(job, expires_s).finalize().into_bytes();
-        let signature: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+        let signature = hex::encode(signature);
         format!("/media/{}?expires={expires_s}&signature={signature}", job.0)
     }
 
@@ -40,7 +40,7 @@ impl LinkSecret {
         now: Timestamp,
     ) -> Result<JobId, LinkFault> {
         let job = JobId(job);
-        let signature = decode_hex(signature).ok_or(LinkFault::Forged)?;
+        let signature = hex::decode(signature).map_err(|_| LinkFault::Forged)?;
         let is_ours = self.compute_mac(job, expires_s).verify_slice(&signature).is_ok();
         if !is_ours {
             return Err(LinkFault::Forged);
@@ -57,15 +57,6 @@ impl LinkSecret {
         mac.update(&expires_s.to_le_bytes());
         mac
     }
-}
-
-fn decode_hex(hexadecimal: &str) -> Option<Vec<u8>> {
-    let is_hexadecimal = hexadecimal.len() == 64 && hexadecimal.is_ascii();
-    if !is_hexadecimal {
-        return None;
-    }
-    let pairs = (0..32).map(|index| hexadecimal.get(index * 2..index * 2 + 2));
-    pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect()
 }
 
 #[cfg(test)]

@@ -95,17 +95,7 @@ fn blob_body(raw: &[u8]) -> Option<&[u8]> {
 }
 
 fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.strip_prefix("0x")?.as_bytes();
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let (pairs, _) = digits.as_chunks::<2>();
-    pairs.iter().map(|[high, low]| Some(parse_nibble(*high)? << 4 | parse_nibble(*low)?)).collect()
-}
-
-fn parse_nibble(digit: u8) -> Option<u8> {
-    let value = char::from(digit).to_digit(16)?;
-    u8::try_from(value).ok()
+    hex::decode(text.strip_prefix("0x")?).ok()
 }
 
 #[cfg(test)]

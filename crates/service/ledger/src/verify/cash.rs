@@ -80,7 +80,7 @@ fn report_missing_claim(claim: &MissingClaim) -> InvariantViolation {
 
 fn report_received_claim(claim: &ReceivedClaim) -> InvariantViolation {
     let ReceivedClaim { claim, network, transaction, amount, since } = claim;
-    let id: String = claim.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = hex::encode(claim.0);
     let words = format!(
         "payment pay_{id}: {amount} came in by {transaction} on {network}, found {since}, and is \
          not credited: the payment had failed"

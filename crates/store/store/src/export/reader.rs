@@ -7,7 +7,6 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use super::tables::{ExportTable, TABLES};
-use super::writer::encode_hex;
 use super::{ExportProgress, ExportValue, FORMAT, LINE_BYTES_MAX, ProgressCallback, TOLD_EVERY};
 use crate::error::StoreError;
 
@@ -130,7 +129,7 @@ impl<'a, R: BufRead> ExportReader<'a, R> {
     }
 
     fn check_end(&mut self, line: &Json) -> Result<(), StoreError> {
-        let checksum = encode_hex(&self.checksum.clone().finalize());
+        let checksum = hex::encode(self.checksum.clone().finalize());
         if *line != json!({ "end": { "rows": self.rows, "sha256": checksum } }) {
             return Err(self.damage_error(
                 "the checksum is not that of the lines before: the file was changed",

@@ -56,7 +56,7 @@ impl<'a, W: Write> ExportWriter<'a, W> {
     pub fn finish(mut self) -> Result<u64, StoreError> {
         self.end_table();
         assert_eq!(self.tables, TABLES.len(), "every table is in an export");
-        let checksum = encode_hex(&self.checksum.clone().finalize());
+        let checksum = hex::encode(self.checksum.clone().finalize());
         self.write_line(&json!({ "end": { "rows": self.rows, "sha256": checksum } }))?;
         self.to.flush().map_err(not_written)?;
         Ok(self.rows)
@@ -81,10 +81,6 @@ impl<'a, W: Write> ExportWriter<'a, W> {
         self.checksum.update(&line);
         self.to.write_all(&line).map_err(not_written)
     }
-}
-
-pub(super) fn encode_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn not_written(error: std::io::Error) -> StoreError {

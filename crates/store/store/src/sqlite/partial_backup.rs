@@ -28,7 +28,7 @@ impl PartialBackup {
     pub(crate) fn begin(database: &Path, to: &Path) -> Result<PartialBackup, StoreError> {
         let partial = with_ending(to, PARTIAL_ENDING);
         let digest = Sha256::digest(partial.as_os_str().as_encoded_bytes());
-        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = hex::encode(&digest[..8]);
         let note = with_ending(database, &format!("{NOTE_ENDING}{name}"));
         let written = fs::File::create(&note).and_then(|mut file| {
             file.write_all(partial.as_os_str().as_encoded_bytes())?;

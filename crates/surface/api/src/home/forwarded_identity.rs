@@ -30,8 +30,7 @@ impl ForwardedIdentity {
     pub(super) fn to_text(&self) -> String {
         match self {
             ForwardedIdentity::Key(digest) => {
-                let digits = digest.0.iter().map(|byte| format!("{byte:02x}"));
-                format!("key {}", digits.collect::<String>())
+                format!("key {}", hex::encode(digest.0))
             }
             ForwardedIdentity::Wallet(wallet) => format!("wallet {wallet}"),
         }
@@ -41,15 +40,8 @@ impl ForwardedIdentity {
         let (kind, rest) = text.split_once(' ')?;
         match kind {
             "key" => {
-                // `from_str_radix` below would accept a sign.
-                let is_digest = rest.len() == 64 && rest.bytes().all(|it| it.is_ascii_hexdigit());
-                if !is_digest {
-                    return None;
-                }
                 let mut digest = [0; 32];
-                for (byte, pair) in digest.iter_mut().zip(rest.as_bytes().chunks(2)) {
-                    *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-                }
+                hex::decode_to_slice(rest, &mut digest).ok()?;
                 Some(ForwardedIdentity::Key(SecretDigest(digest)))
             }
             "wallet" => WalletAddress::parse(rest).map(ForwardedIdentity::Wallet),

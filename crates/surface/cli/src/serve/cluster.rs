@@ -90,8 +90,7 @@ pub(crate) async fn connect_nodes(
     let secret =
         read_or_create_secret(service.store.as_ref(), service.entropy.as_ref(), SecretName::Nodes)
             .await?;
-    let text: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-    let nodes = NodeClients::new(&text).map(Arc::new);
+    let nodes = NodeClients::new(&hex::encode(secret)).map(Arc::new);
     let nodes =
         nodes.ok_or_else(|| CommandError::Failed("the node secret is unusable".to_owned()))?;
     let _ = service.elsewhere.set(Arc::new(NodeOperationSender(Arc::clone(&nodes))));

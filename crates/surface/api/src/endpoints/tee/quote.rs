@@ -81,13 +81,7 @@ fn has_address(held: &[u8], address: &str) -> bool {
 
 /// Decodes hexadecimal digits, with or without `0x`.
 fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|it| u8::try_from(it).ok());
-    let byte = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(pair[1])?);
-    digits.chunks_exact(2).map(byte).collect()
+    hex::decode(text.strip_prefix("0x").unwrap_or(text)).ok()
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) async fn add_credited(service: &ControlService, usd: u64) -> Result<(
     let amount = Nano::parse(&usd.to_string()).map_err(to_demo_error)?;
     let credit =
         ClaimCredit { entry: EntryId(time_ordered_id(now, service.entropy.as_ref())), amount };
-    let transaction = format!("0x{}", encode_hex(&claim.nonce));
+    let transaction = format!("0x{}", hex::encode(claim.nonce));
     let step = ClaimStep::Credit { transaction, credit };
     let also = vec![StoreWrite::AdvanceClaim {
         claim: claim.id,
@@ -76,8 +76,4 @@ fn build_sample_claim(service: &ControlService, usd: u64) -> PaymentClaim {
         created: now,
         changed: now,
     }
-}
-
-fn encode_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

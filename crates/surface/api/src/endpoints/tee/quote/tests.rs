@@ -17,7 +17,7 @@ fn quote(version: u8, address: &str, nonce: &[u8]) -> EnclaveAttestation {
         model: "m".to_owned(),
         signing_address: ADDRESS.to_owned(),
         signing_key: None,
-        intel_quote: bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        intel_quote: hex::encode(bytes),
         nvidia_payload: None,
         nonce: None,
         enclaves: 1,
