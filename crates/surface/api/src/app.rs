@@ -24,13 +24,14 @@ use tokio_util::task::TaskTracker;
 
 use crate::anonymous_limits::AnonymousLimits;
 use crate::caller_limits::{self, RateLimitCell};
-use crate::console::ConsoleState;
 use crate::engines::CurrentEngines;
-use crate::home::nodes::NodeClients;
 use crate::input::BodyMemory;
+use crate::nodes::NodeClients;
 use crate::principal::Principal;
 use crate::proxy::RpcProxy;
+use crate::recent_errors::RefusedCalls;
 use crate::refusal::Refusal;
+use crate::session_state::SessionState;
 use crate::settings::ApiSettings;
 use crate::wallets::WalletState;
 use crate::web::WebAccess;
@@ -50,8 +51,10 @@ pub struct AppState {
     pub web: Arc<WebAccess>,
     /// Wallet sign-ins and x402 payments.
     pub wallets: Arc<WalletState>,
-    /// Sessions and assets of the console.
-    pub console: Arc<ConsoleState>,
+    /// Sessions of the console.
+    pub sessions: Arc<SessionState>,
+    /// Recent errors of callers, for the console.
+    pub refused: Arc<RefusedCalls>,
     pub keys: Arc<KeyRing>,
     /// Clients to the other nodes of the cluster; None on a single node.
     pub nodes: Option<Arc<NodeClients>>,

@@ -415,7 +415,7 @@ fn note_failure(
     }
     if let Some(holder) = caller.holder {
         let id = RequestId::from_extensions(&parts.extensions);
-        app.console.refused.record_response(holder, caller.path, id, response, now);
+        app.refused.record_response(holder, caller.path, id, response, now);
     }
 }
 

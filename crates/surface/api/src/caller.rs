@@ -11,15 +11,15 @@ use schemars::SchemaGenerator;
 use serde_json::json;
 
 use crate::app::AppState;
-use crate::console::session;
 use crate::discovery;
 use crate::input::PaymentHeader;
 use crate::key_lookups::open_key;
 use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
 use crate::request_head::RequestHead;
-use crate::wallets::concurrency::WalletRequestSlot;
-use crate::wallets::sign_in;
+use crate::session;
+use crate::wallet_sign_in as sign_in;
+use crate::wallets::concurrency::{VISITS_MAX, WalletRequestSlot};
 
 /// The kind of credential that an endpoint requires.
 pub trait RequiredCredential: Sized + Send + 'static {
@@ -260,7 +260,7 @@ impl RequiredCredential for PayingCaller {
         let Some(wallet) = self.0.wallet() else { return Ok(None) };
         discovery::refuse_low_balance(app, arrival, &self.0)?;
         let visit = app.wallets.visits.begin(wallet);
-        visit.map(Some).ok_or_else(Refusal::too_many_wallet_requests)
+        visit.map(Some).ok_or_else(|| Refusal::too_many_wallet_requests(VISITS_MAX))
     }
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {

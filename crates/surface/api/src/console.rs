@@ -1,4 +1,4 @@
-//! The console: pages embedded in the binary, and the sessions of their users.
+//! The console: pages embedded in the binary, and the routes that they call.
 //!
 //! A page calls the same API as other clients. Its session replaces the key, and only with a header
 //! that pages of other origins cannot send, so that the cookie alone is not enough.
@@ -8,33 +8,26 @@ mod activity;
 pub mod assets;
 mod operator;
 mod pages;
-mod recent_errors;
 pub mod routes;
-pub(crate) mod session;
-mod session_cookie;
 mod sign_in;
 mod small_body;
 mod static_files;
 mod top_up;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::FromRef;
 use futures_util::future::BoxFuture;
-use moment::Timestamp;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use crate::app::SharedApp;
 use crate::console::assets::ConsoleAssets;
-use crate::console::recent_errors::RefusedCalls;
-use crate::console::session_cookie::SessionSigner;
 use crate::console::static_files::StaticFiles;
 
 /// Lifetime of a session.
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
-/// Sessions remembered as signed out; beyond this many, the one that expires first is forgotten.
-const ENDED_MAX: usize = 16_384;
 
 /// Concurrent searches of activity; others wait.
 const SEARCHES_AT_ONCE: usize = 2;
@@ -59,31 +52,22 @@ pub enum OperateError {
     Failed(String),
 }
 
-/// Sessions, pages and operator commands of the console.
+/// Pages and operator commands of the console.
 pub struct ConsoleState {
-    sealer: SessionSigner,
     assets: ConsoleAssets,
     static_files: StaticFiles,
     operate: Option<RunOperation>,
-    /// Recent errors of callers.
-    pub(crate) refused: RefusedCalls,
     /// Limits concurrent searches.
-    pub(crate) searches: Semaphore,
-    /// Signed-out sessions with the time of their expiry.
-    ended: Mutex<HashMap<[u8; 16], Timestamp>>,
+    searches: Semaphore,
 }
 
 impl ConsoleState {
-    /// `secret` authenticates session cookies (HMAC): the same on every node, with no other use.
-    pub fn new(secret: &[u8; 32], assets: ConsoleAssets, now: Timestamp) -> ConsoleState {
+    pub fn new(assets: ConsoleAssets) -> ConsoleState {
         ConsoleState {
-            sealer: SessionSigner::new(secret),
             static_files: StaticFiles::new(&assets.pages),
             assets,
             operate: None,
-            refused: RefusedCalls::new(now),
             searches: Semaphore::new(SEARCHES_AT_ONCE),
-            ended: Mutex::default(),
         }
     }
 
@@ -91,20 +75,23 @@ impl ConsoleState {
         self.operate = Some(operate);
         self
     }
+}
 
-    fn end_session(&self, session: [u8; 16], expires: Timestamp, now: Timestamp) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if ENDED_MAX <= ended.len() {
-            ended.retain(|_, expires| now < *expires);
-        }
-        if ENDED_MAX <= ended.len() {
-            let soonest = ended.iter().min_by_key(|(_, expires)| **expires).map(|(it, _)| *it);
-            soonest.map(|it| ended.remove(&it));
-        }
-        ended.insert(session, expires);
+/// The service with its console: the state of the console's routes.
+#[derive(Clone)]
+pub struct ConsoleApp {
+    pub app: SharedApp,
+    pub console: Arc<ConsoleState>,
+}
+
+impl FromRef<ConsoleApp> for SharedApp {
+    fn from_ref(served: &ConsoleApp) -> SharedApp {
+        Arc::clone(&served.app)
     }
+}
 
-    fn has_ended(&self, session: &[u8; 16]) -> bool {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).contains_key(session)
+impl FromRef<ConsoleApp> for Arc<ConsoleState> {
+    fn from_ref(served: &ConsoleApp) -> Arc<ConsoleState> {
+        Arc::clone(&served.console)
     }
 }

@@ -14,10 +14,11 @@ use wire::x402::{
 };
 
 use crate::app::AppState;
+use crate::base_paths::BASE_PATH;
 use crate::payment::{CONSUMABLE_MIN, can_consume};
 use crate::refusal::Refusal;
 use crate::request_head::RequestHead;
-use crate::wallets::challenge::{CalledResource, build_challenge, to_sign_in_challenge};
+use crate::wallet_challenge::{CalledResource, build_challenge, to_sign_in_challenge};
 
 pub(crate) const X402_VERSION: u8 = 2;
 
@@ -152,7 +153,7 @@ fn build_resource(place: &CalledResource) -> PaidResource {
 
 fn auth_options(app: &AppState) -> AuthOptions {
     let public_url = &app.settings.public_url;
-    let docs = format!("{public_url}{}/openapi.json", crate::BASE_PATH);
+    let docs = format!("{public_url}{BASE_PATH}/openapi.json");
     AuthOptions {
         api_key: ApiKeyOption {
             header: "Authorization: Bearer YOUR_API_KEY",
@@ -173,7 +174,7 @@ fn build_instructions(
     terms: &PaymentTerms,
     first: &PaymentOption,
 ) -> TopUpInstructions {
-    let url = format!("{}{}/x402/top-up", app.settings.public_url, crate::BASE_PATH);
+    let url = format!("{}{BASE_PATH}/x402/top-up", app.settings.public_url);
     TopUpInstructions {
         step1: format!("Ask how to pay: POST {url} without a payment."),
         step2: "Sign a USDC payment for one of the entries in `accepts`.".to_owned(),

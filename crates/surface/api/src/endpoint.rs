@@ -21,7 +21,6 @@ use crate::call::{self, ApiCall, EndpointLimit, EndpointPolicy};
 use crate::caller::RequiredCredential;
 use crate::home::HomeOwner;
 use crate::input::HandlerInput;
-use crate::openapi;
 use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
 use crate::reply::HandlerReply;
@@ -190,7 +189,12 @@ fn build_route(method: &Method, serve: ErasedHandler) -> MethodRouter<SharedApp>
 }
 
 impl ApiEndpoint {
-    /// The operation in the OpenAPI document.
+    /// True if requests are counted against the model that they name.
+    pub(crate) fn is_limited_by_model(&self) -> bool {
+        self.policy.limit == EndpointLimit::ByModel
+    }
+
+    /// The operation in the OpenAPI document, without its response headers.
     pub(crate) fn build_operation(&self, generator: &mut SchemaGenerator) -> Value {
         let mut operation = OpenApiOperation::default();
         (self.describe)(&mut operation, generator);
@@ -215,7 +219,6 @@ impl ApiEndpoint {
             value["x-experimental"] = json!(true);
         }
         operation.write_into(&mut value);
-        openapi::headers::add_headers(&mut value, self.policy.limit == EndpointLimit::ByModel);
         value
     }
 }

@@ -5,12 +5,6 @@
 //! authenticated identity in a header. Nodes authenticate each other by a secret that is stored in
 //! the database.
 
-mod forwarded_identity;
-pub(crate) mod nodes;
-mod resendable_body;
-#[cfg(test)]
-mod tests;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,10 +17,10 @@ use ledger_core::OwnerId;
 use store::leases::PAYMENTS;
 use tokio::time::{Instant, sleep};
 
-use self::forwarded_identity::{ForwardedIdentity, ForwardedRequest};
-pub use self::nodes::{ForwardError, NodeClients};
-use self::resendable_body::ResendableBody;
 use crate::app::AppState;
+use crate::nodes::ForwardError;
+use crate::nodes::forwarded_identity::{ForwardedIdentity, ForwardedRequest};
+use crate::nodes::resendable_body::ResendableBody;
 use crate::origin::CallerOrigin;
 use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;

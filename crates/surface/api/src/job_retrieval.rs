@@ -14,6 +14,7 @@ use wire::audio::{Completed, InProgress, ProgressStatus};
 use crate::app::{AppState, SharedApp};
 use crate::model_headers;
 use crate::refusal::Refusal;
+use crate::refusal::content::{AudioRefusal, VideoRefusal};
 use crate::reply::WithHeaders;
 use crate::reply::media::{FileReply, OnFileSent, ProgressOrFile, RetrievedJob};
 
@@ -27,6 +28,44 @@ impl From<Refusal> for JobRetrievalError {
     fn from(refusal: Refusal) -> JobRetrievalError {
         JobRetrievalError::Refused(refusal)
     }
+}
+
+impl From<JobRetrievalError> for VideoRefusal {
+    fn from(refused: JobRetrievalError) -> VideoRefusal {
+        match refused {
+            JobRetrievalError::Refused(refusal) => refusal.into(),
+            JobRetrievalError::Failed(failure) if failure.is_policy() => VideoRefusal::Policy {
+                message: policy_message(failure.message),
+                credits_refunded: true,
+                recommended_model: failure.recommended_model,
+            },
+            JobRetrievalError::Failed(failure) => {
+                Refusal::generation_failed(failure.message).into()
+            }
+        }
+    }
+}
+
+impl From<JobRetrievalError> for AudioRefusal {
+    fn from(refused: JobRetrievalError) -> AudioRefusal {
+        match refused {
+            JobRetrievalError::Refused(refusal) => refusal.into(),
+            JobRetrievalError::Failed(failure) if failure.is_policy() => AudioRefusal::Rejected {
+                message: policy_message(failure.message),
+                suggested_prompt: failure.suggested_prompt,
+            },
+            JobRetrievalError::Failed(failure) => {
+                Refusal::generation_failed(failure.message).into()
+            }
+        }
+    }
+}
+
+fn policy_message(message: String) -> String {
+    if message.is_empty() {
+        return "The prompt is against the content policy of the model's provider.".to_owned();
+    }
+    message
 }
 
 /// The fields of a request that identify a job.
@@ -80,9 +119,7 @@ pub(crate) async fn retrieve_job(
 fn model_headers(app: &AppState, job: &QueuedJob) -> HeaderMap {
     let catalogue = app.catalogue.get();
     let resolved = catalogue.find_model(&job.model, app.clock.now());
-    let headers = |resolved: ResolvedModel<'_>| {
-        model_headers::write_model_headers(WithHeaders::new(()), &resolved).into_headers()
-    };
+    let headers = |resolved: ResolvedModel<'_>| model_headers::build_model_headers(&resolved);
     resolved.map(headers).unwrap_or_default()
 }
 

@@ -1,7 +1,5 @@
 //! Idempotency keys: a request runs once, and its response is replayed.
 
-pub(crate) mod outcome;
-
 use std::future::Future;
 use std::sync::Arc;
 
@@ -18,8 +16,8 @@ use store::write::StoreWrite;
 
 use crate::app::{AppState, SharedApp};
 use crate::detach_on_drop::DetachOnDrop;
-pub(crate) use crate::keyed_work::outcome::{AnswerOrReplay, KeyedAnswer, KeyedFailure};
-use crate::keyed_work::outcome::{KeyedError, KeyedOutcome};
+pub(crate) use crate::keyed_outcome::{AnswerOrReplay, KeyedAnswer, KeyedFailure};
+use crate::keyed_outcome::{KeyedError, KeyedOutcome};
 use crate::refusal::Refusal;
 
 /// Work that runs once per key.

@@ -13,6 +13,7 @@ pub mod transport;
 pub mod version;
 
 pub mod anonymous_limits;
+mod base_paths;
 pub mod call;
 pub mod caller;
 mod caller_files;
@@ -29,9 +30,11 @@ mod image_processing;
 pub mod input;
 mod job_retrieval;
 mod key_lookups;
+mod keyed_outcome;
 mod keyed_work;
 pub mod metering_faults;
 pub mod model_headers;
+pub mod nodes;
 pub mod openapi;
 pub mod operation;
 pub mod origin;
@@ -41,13 +44,18 @@ mod paid_work;
 mod payment;
 pub mod principal;
 pub mod proxy;
+pub mod recent_errors;
 pub mod reply;
 pub mod request_head;
 pub mod request_id;
 mod route_table;
+mod session;
+pub mod session_state;
 pub mod settings;
 mod static_content;
 mod upstream_answer_ids;
+mod wallet_challenge;
+mod wallet_sign_in;
 pub mod wallets;
 pub mod web;
 
@@ -60,19 +68,18 @@ use axum::routing::{MethodRouter, get};
 use serde_json::Value;
 
 use crate::app::SharedApp;
+pub use crate::base_paths::{BASE_PATH, OPENAI_BASE_PATH};
+use crate::console::ConsoleApp;
 use crate::refusal::Refusal;
 use crate::route_table::RouteTable;
 use crate::static_content::StaticContent;
-
-/// Path prefix of the API; its last segment is the major version.
-pub const BASE_PATH: &str = "/api/v1";
-/// Path prefix of the same API for OpenAI's SDKs. Errors below it have OpenAI's shape.
-pub const OPENAI_BASE_PATH: &str = "/v1";
+use crate::transport::TransportContext;
 
 /// The router of the public listener.
-pub fn build_router(app: SharedApp) -> Router {
+pub fn build_router(served: ConsoleApp) -> Router {
+    let app = Arc::clone(&served.app);
     let admit_page = from_fn_with_state(Arc::clone(&app), page_limit::admit_page);
-    let pages = build_page_routes().into_router().layer(admit_page);
+    let pages = build_page_routes().into_router().layer(admit_page).with_state(served);
     let routes = api_routes()
         .into_router()
         .merge(pages)
@@ -83,12 +90,20 @@ pub fn build_router(app: SharedApp) -> Router {
         .method_not_allowed_fallback(async |State(app): State<SharedApp>, request: Request| {
             call::refuse_unmatched(app, request, Refusal::method_not_allowed()).await
         });
-    transport::wrap_routes(routes, &app).with_state(app)
+    let context = TransportContext {
+        host_name: &app.settings.host_name,
+        clock: Arc::clone(&app.clock),
+        entropy: Arc::clone(&app.entropy),
+        tasks: app.tasks.clone(),
+    };
+    transport::wrap_routes(routes, context).with_state(app)
 }
 
 /// Every path of the public listener, with its placeholders, such as `{id}`.
 pub fn route_paths() -> Vec<String> {
-    api_routes().merge(build_page_routes()).into_paths()
+    let mut paths = api_routes().into_paths();
+    paths.extend(build_page_routes().into_paths());
+    paths
 }
 
 fn api_routes() -> RouteTable<SharedApp> {
@@ -103,7 +118,7 @@ fn api_routes() -> RouteTable<SharedApp> {
 }
 
 /// Routes outside the API: the OpenAPI documents, the documentation and the console.
-fn build_page_routes() -> RouteTable<SharedApp> {
+fn build_page_routes() -> RouteTable<ConsoleApp> {
     let document = openapi::build_document(&endpoints::list_endpoints());
     let yaml = StaticContent::new("application/yaml", openapi::yaml::to_yaml(&document));
     let document = StaticContent::new("application/json", document.to_string());
@@ -117,7 +132,7 @@ fn build_page_routes() -> RouteTable<SharedApp> {
     routes.merge(console::routes::build_routes())
 }
 
-fn serve_document(content: StaticContent) -> MethodRouter<SharedApp> {
+fn serve_document(content: StaticContent) -> MethodRouter<ConsoleApp> {
     let content = Arc::new(content);
     get(async move |State(app): State<SharedApp>, request: Request| {
         let reply = content.respond(request.headers());

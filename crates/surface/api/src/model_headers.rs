@@ -1,5 +1,6 @@
 //! Response headers about the model: its id, name, providers and deprecation.
 
+use axum::http::HeaderMap;
 use domain::catalogue::{CatalogueModel, ResolvedModel, TextCapability};
 
 use crate::paid_chat::RouteNotes;
@@ -32,6 +33,11 @@ pub(crate) fn write_model_headers<T>(
         Some(id) => answer.header("x-service-deprecated-replacement", id),
         None => answer,
     }
+}
+
+/// The headers of [`write_model_headers`] for a response that has a body of another kind.
+pub(crate) fn build_model_headers(resolved: &ResolvedModel<'_>) -> HeaderMap {
+    write_model_headers(WithHeaders::new(()), resolved).into_headers()
 }
 
 /// Writes the three headers of every model's response.

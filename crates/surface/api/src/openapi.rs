@@ -1,6 +1,6 @@
 //! The OpenAPI document, built from the endpoints' declarations.
 
-pub(crate) mod headers;
+mod headers;
 mod responses;
 mod simplify;
 pub(crate) mod yaml;
@@ -18,7 +18,8 @@ pub(crate) fn build_document(endpoints: &[ApiEndpoint]) -> Value {
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
     for endpoint in endpoints {
-        let operation = endpoint.build_operation(&mut generator);
+        let mut operation = endpoint.build_operation(&mut generator);
+        headers::add_headers(&mut operation, endpoint.is_limited_by_model());
         // OpenAPI has no syntax for parameters with slashes.
         let path = endpoint.path.replace("{*", "{");
         let path = paths.entry(path).or_insert_with(|| json!({}));

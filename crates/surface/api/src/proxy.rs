@@ -15,7 +15,7 @@ use store::Store;
 use store::error::StoreError;
 use store::idempotency::StoredResponseKey;
 
-use crate::keyed_work::outcome::KeyedOutcome;
+use crate::keyed_outcome::KeyedOutcome;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -19,12 +19,30 @@ mod unread_body;
 mod unsent_bytes;
 mod write_timeout;
 
+use std::sync::Arc;
+
 use axum::Router;
+use domain::entropy::EntropySource;
+use moment::Clock;
+use tokio_util::task::TaskTracker;
 
 use self::layer::TransportLayer;
-use crate::app::SharedApp;
+
+/// The parts of the service that the transport uses.
+pub(crate) struct TransportContext<'a> {
+    /// Sent as `x-service-host-name`; not sent if empty.
+    pub(crate) host_name: &'a str,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Makes the ids of requests.
+    pub(crate) entropy: Arc<dyn EntropySource>,
+    /// Reads bodies that handlers have left unread.
+    pub(crate) tasks: TaskTracker,
+}
 
 /// Wraps the routes in the one layer that all of them share.
-pub fn wrap_routes(routes: Router<SharedApp>, app: &SharedApp) -> Router<SharedApp> {
-    routes.layer(TransportLayer::new(app))
+pub(crate) fn wrap_routes<S: Clone + Send + Sync + 'static>(
+    routes: Router<S>,
+    context: TransportContext<'_>,
+) -> Router<S> {
+    routes.layer(TransportLayer::new(context))
 }

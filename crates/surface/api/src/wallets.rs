@@ -1,10 +1,8 @@
 //! The state of wallets: sign-in rules, payments, and the number of requests in progress.
 
-pub(crate) mod challenge;
 pub mod concurrency;
 mod payers;
 mod recent_nonces;
-pub(crate) mod sign_in;
 
 use payments::PaymentService;
 use wallet::{PaymentRequirement, SignInRules, TokenSecret};
@@ -21,8 +19,8 @@ pub struct WalletState {
     pub(crate) payments: Option<PaymentService>,
     pub(crate) token_secret: TokenSecret,
     pub(crate) visits: WalletConcurrency,
-    replays: RecentNonces,
-    payers: WalletsWithBalance,
+    pub(crate) replays: RecentNonces,
+    pub(crate) payers: WalletsWithBalance,
 }
 
 impl WalletState {

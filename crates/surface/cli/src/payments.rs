@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::home::NodeClients;
+use api::nodes::NodeClients;
 use config::secret::SecretString;
 use config::sections::x402::{self, SettlementMethod, X402Config};
 use control::operation::OperationError;

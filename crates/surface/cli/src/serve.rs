@@ -22,12 +22,14 @@ use ::payments::PaymentService;
 use ::web::{NameResolver, SystemResolver};
 use api::anonymous_limits::AnonymousLimits;
 use api::app::AppState;
-use api::console::ConsoleState;
+use api::console::ConsoleApp;
 use api::engines::CurrentEngines;
-use api::home::NodeClients;
 use api::hosts::HostPolicy;
 use api::input::BodyMemory;
+use api::nodes::NodeClients;
 use api::proxy::{CurrentChains, RpcProxy};
+use api::recent_errors::RefusedCalls;
+use api::session_state::SessionState;
 use api::settings::{ApiSettings, BrandLogo, BrandSettings};
 use api::wallets::WalletState;
 use api::web::WebAccess;
@@ -108,7 +110,7 @@ pub(crate) async fn run_serve_command(
     let service = Arc::new(service);
     let control = bind_control(&socket::socket_path(&surroundings.data_dir.path))?;
     let first_key = service.create_first_key(chosen_key).await?;
-    let (console, link) =
+    let console::OpenConsole { console, sessions, link } =
         console::open_console(&service, sources, local.clone(), first_key.is_some()).await?;
 
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
@@ -126,7 +128,7 @@ pub(crate) async fn run_serve_command(
     let reader: Arc<dyn InputReader> = Arc::new(reader_process::build_reader());
     let web = web.open(Arc::clone(&reader))?;
     let queue = Arc::clone(&jobs);
-    let parts = AppParts { settings, engines, proxy, wallets, jobs, web, reader, console, nodes };
+    let parts = AppParts { settings, engines, proxy, wallets, jobs, web, reader, sessions, nodes };
     let anonymous = limits::build_anonymous_limits(counts.as_ref());
     let app = build_app(&service, parts, anonymous, config.server.bodies_bytes_max, &tasks);
     let child = local.map(|local| EngineSupervision::start(local, &service, &config.log));
@@ -135,8 +137,10 @@ pub(crate) async fn run_serve_command(
     cluster::release_init_lease(shared.as_deref()).await?;
     limits::start_shared_counts(counts, &app, shared.clone(), &tasks, &stop);
     let grace = config.server.shutdown_grace;
-    let membership = cluster::start_membership(for_nodes, shared, &app, &service, &lanes, grace)?;
-    listeners.serve(app, report, lanes, &tasks, &stop)?;
+    let served = ConsoleApp { app, console };
+    let membership =
+        cluster::start_membership(for_nodes, shared, &served, &service, &lanes, grace)?;
+    listeners.serve(served, report, lanes, &tasks, &stop)?;
     serve_control(control, &service, &tasks, &stop);
     let keep_usage_days = config.store.keep_usage_days;
     housekeeping::start_housekeeping(&service, keep_usage_days, stakes, &tasks, &stop);
@@ -373,7 +377,7 @@ struct AppParts {
     jobs: Arc<JobQueue>,
     web: Arc<WebAccess>,
     reader: Arc<dyn InputReader>,
-    console: ConsoleState,
+    sessions: Arc<SessionState>,
     /// The connection to other nodes; None for a single node.
     nodes: Option<Arc<NodeClients>>,
 }
@@ -385,7 +389,7 @@ fn build_app(
     bodies_bytes_max: usize,
     tasks: &TaskTracker,
 ) -> Arc<AppState> {
-    let AppParts { settings, engines, proxy, wallets, jobs, web, reader, console, nodes } = parts;
+    let AppParts { settings, engines, proxy, wallets, jobs, web, reader, sessions, nodes } = parts;
     Arc::new(AppState {
         settings,
         catalogue: Arc::clone(&service.catalogue),
@@ -393,7 +397,8 @@ fn build_app(
         proxy,
         web,
         wallets,
-        console: Arc::new(console),
+        sessions,
+        refused: Arc::new(RefusedCalls::new(service.clock.now())),
         keys: Arc::clone(&service.keys),
         nodes,
         ledger: Arc::clone(&service.ledger),

@@ -6,9 +6,12 @@ use std::sync::atomic::Ordering;
 use access::KeyRing;
 use api::anonymous_limits::AnonymousLimits;
 use api::app::{AppState, SharedApp};
+use api::console::{ConsoleApp, ConsoleState};
 use api::engines::CurrentEngines;
 use api::hosts::HostPolicy;
 use api::input::BodyMemory;
+use api::recent_errors::RefusedCalls;
+use api::session_state::SessionState;
 use api::settings::{ApiSettings, BrandLogo, BrandSettings};
 use api::wallets::WalletState;
 use axum::Router;
@@ -60,6 +63,7 @@ use crate::wallet::TestWallet;
 const BEGINNING: &str = "2026-11-15T12:00:00.000Z";
 /// The service's own default.
 const BODIES_BYTES_MAX: usize = 512 * 1024 * 1024;
+const SESSION_SECRET: [u8; 32] = [5; 32];
 const SEED: u64 = 0x7011_6a7e;
 
 /// A running service with the account `default`, ten dollars and an ADMIN key.
@@ -76,6 +80,7 @@ pub struct TestApp {
     pub chain: Arc<StubChain>,
     /// The engine of all music and videos.
     pub maker: Arc<StubMediaEngine>,
+    console: Arc<ConsoleState>,
     router: Router,
     contract: Arc<ApiContract>,
     admin_secret: String,
@@ -139,7 +144,8 @@ impl TestApp {
         let reader = Arc::<InProcessReader>::default();
         let app = Arc::new(AppState {
             wallets: Arc::new(build_wallets(Some(build_payments(parts)))),
-            console: Arc::new(build_console(now.now())),
+            sessions: Arc::new(SessionState::new(&SESSION_SECRET)),
+            refused: Arc::new(RefusedCalls::new(now.now())),
             settings: build_settings(&config),
             catalogue: Arc::new(CurrentCatalogue::new(Catalogue::build(config.models).unwrap())),
             jobs: Arc::new(build_jobs(&store, &ledger, &engines, &folder, &now, &random)),
@@ -165,8 +171,10 @@ impl TestApp {
         app.ledger.grant(entry, owner, credit, None, Vec::new()).await.unwrap();
         let (_, admin_secret) =
             app.keys.create(owner, KeyKind::Admin, key_settings("first")).await.unwrap();
+        let served = ConsoleApp { app: Arc::clone(&app), console: Arc::new(build_console()) };
         TestApp {
-            router: api::build_router(app.clone()),
+            router: api::build_router(served.clone()),
+            console: served.console,
             contract: Arc::new(ApiContract::committed()),
             clock: TestClock(clock),
             upstream,
@@ -180,6 +188,12 @@ impl TestApp {
             reader,
             folder,
         }
+    }
+
+    /// The router of the public listener, for tests with connections of their own.
+    pub fn build_router(&self) -> Router {
+        let (app, console) = (Arc::clone(&self.app), Arc::clone(&self.console));
+        api::build_router(ConsoleApp { app, console })
     }
 
     /// Restarts the process of the service.
@@ -206,7 +220,8 @@ impl TestApp {
         self.app = Arc::new(AppState {
             jobs,
             wallets: Arc::new(build_wallets(Some(build_payments(parts)))),
-            console: Arc::new(build_console(clock.now())),
+            sessions: Arc::new(SessionState::new(&SESSION_SECRET)),
+            refused: Arc::new(RefusedCalls::new(clock.now())),
             settings: self.app.settings.clone(),
             catalogue: Arc::clone(&self.app.catalogue),
             engines: Arc::clone(&self.app.engines),
@@ -225,7 +240,7 @@ impl TestApp {
             entropy: Arc::clone(entropy),
             tasks,
         });
-        self.router = api::build_router(self.app.clone());
+        self.router = self.build_router();
     }
 
     pub(crate) fn rebuild(&mut self, settings: ApiSettings, wallets: Arc<WalletState>) {
@@ -238,7 +253,8 @@ impl TestApp {
             proxy: Arc::clone(&app.proxy),
             web: Arc::clone(&app.web),
             wallets,
-            console: Arc::clone(&app.console),
+            sessions: Arc::clone(&app.sessions),
+            refused: Arc::clone(&app.refused),
             keys: Arc::clone(&app.keys),
             nodes: None,
             ledger: Arc::clone(&app.ledger),
@@ -252,7 +268,7 @@ impl TestApp {
             entropy: Arc::clone(&app.entropy),
             tasks: app.tasks.clone(),
         });
-        self.router = api::build_router(self.app.clone());
+        self.router = self.build_router();
     }
 
     /// A wallet that signs in with a new sign-in for each request.

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use jobs::{JobQueue, LinkSecret};
 use ledger::Ledger;
 use media_store::MediaStore;
-use moment::{Clock, Timestamp};
+use moment::Clock;
 use payments::{PaymentParts, PaymentPolicy, PaymentService};
 use serde_json::Value;
 use store::Store;
@@ -44,7 +44,7 @@ pub(crate) fn build_jobs(
 }
 
 /// A console of two files and two documentation pages; its operator actions echo the request.
-pub(crate) fn build_console(now: Timestamp) -> ConsoleState {
+pub(crate) fn build_console() -> ConsoleState {
     let file = |path: &str| match path {
         "index.html" => Some(StaticAsset { bytes: b"<!doctype html>", tag: "i1" }),
         "assets/main.js" => Some(StaticAsset { bytes: b"export {}", tag: "m1" }),
@@ -71,7 +71,7 @@ pub(crate) fn build_console(now: Timestamp) -> ConsoleState {
         },
     );
     let assets = ConsoleAssets { file, pages: vec![page, operator_page] };
-    ConsoleState::new(&[5; 32], assets, now).with_operator(operate)
+    ConsoleState::new(assets).with_operator(operate)
 }
 
 /// Wallets on both chains, with the fixture's own domain.

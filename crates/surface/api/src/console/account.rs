@@ -14,12 +14,12 @@ use money::Nano;
 use serde_json::{Value, json};
 use store::job::{JobFilter, JobKind, QueuedJob};
 
-use crate::BASE_PATH;
 use crate::app::{AppState, SharedApp};
-use crate::console::recent_errors::{DayCount, RefusedCall};
-use crate::console::session;
+use crate::base_paths::BASE_PATH;
 use crate::console::sign_in::uncached_json;
+use crate::recent_errors::{DayCount, RefusedCall};
 use crate::refusal::Refusal;
+use crate::session;
 
 const JOBS_MAX: usize = 100;
 
@@ -70,7 +70,7 @@ async fn show_key(app: &AppState, headers: &HeaderMap) -> Result<Value, Refusal>
 
 async fn list_refused(app: &AppState, headers: &HeaderMap) -> Result<Value, Refusal> {
     let holder = session::authenticate_session(app, headers, app.clock.now()).await?;
-    let calls = app.console.refused.list_by_owner(holder.owner.id);
+    let calls = app.refused.list_by_owner(holder.owner.id);
     let calls = calls.into_iter().filter(|call| is_shown(&holder, call.key));
     let line = |call: RefusedCall| {
         json!({
@@ -90,7 +90,7 @@ fn count_refusals(app: &AppState, holder: &CredentialHolder) -> Option<Value> {
     if is_limited_to_itself(holder) {
         return None;
     }
-    let counted = app.console.refused.count_by_day(holder.owner.id);
+    let counted = app.refused.count_by_day(holder.owner.id);
     let day = |(day, count): (&i64, &DayCount)| {
         let date = Timestamp::start_of_day(*day).date();
         json!({ "date": date, "refused": count.refused, "failed": count.failed })

@@ -3,6 +3,7 @@
 //! Callers see their own account; the operator also any account that the query names.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use access::CredentialHolder;
 use axum::extract::State;
@@ -22,12 +23,13 @@ use url::form_urlencoded;
 use uuid::Uuid;
 
 use crate::app::{AppState, SharedApp};
+use crate::console::ConsoleState;
 use crate::console::account::{is_limited_to_itself, is_shown};
-use crate::console::recent_errors::RefusedCall;
-use crate::console::session;
 use crate::console::sign_in::{is_operator, uncached_json};
 use crate::endpoints::billing::analytics::{analyse_usage, recent_days};
+use crate::recent_errors::RefusedCall;
 use crate::refusal::Refusal;
+use crate::session;
 
 const REQUESTS_DEFAULT: u64 = 50;
 /// Largest page number: as many as the rows that a search reads.
@@ -69,27 +71,34 @@ pub(super) struct AnalyticsQuery {
 
 pub(super) async fn show_activity(
     State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let found = find_activity(&app, &uri, &headers).await;
+    let found = find_activity(&app, &console, &uri, &headers).await;
     found.map_or_else(IntoResponse::into_response, |it| uncached_json(&it))
 }
 
 /// The spending of an account by day, model and key; operator only.
 pub(super) async fn show_analytics(
     State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let told = read_analytics(&app, &uri, &headers).await;
+    let told = read_analytics(&app, &console, &uri, &headers).await;
     told.map_or_else(IntoResponse::into_response, |it| uncached_json(&it))
 }
 
-async fn read_analytics(app: &AppState, uri: &Uri, headers: &HeaderMap) -> Result<Value, Refusal> {
+async fn read_analytics(
+    app: &AppState,
+    console: &ConsoleState,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Value, Refusal> {
     let now = app.clock.now();
     let holder = session::authenticate_session(app, headers, now).await?;
-    refuse_unless_operator(app, &holder)?;
+    refuse_unless_operator(console, &holder)?;
     let query: AnalyticsQuery = read_query(uri)?;
     let owner = find_account(app, &query.account).await?;
     let days = recent_days(query.lookback.as_deref(), now);
@@ -97,13 +106,18 @@ async fn read_analytics(app: &AppState, uri: &Uri, headers: &HeaderMap) -> Resul
     serde_json::to_value(analytics).map_err(Refusal::internal)
 }
 
-async fn find_activity(app: &AppState, uri: &Uri, headers: &HeaderMap) -> Result<Value, Refusal> {
+async fn find_activity(
+    app: &AppState,
+    console: &ConsoleState,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Value, Refusal> {
     let now = app.clock.now();
     let holder = session::authenticate_session(app, headers, now).await?;
     let query: ActivityQuery = read_query(uri)?;
     let owner = match &query.account {
         Some(name) => {
-            refuse_unless_operator(app, &holder)?;
+            refuse_unless_operator(console, &holder)?;
             find_account(app, name).await?
         }
         None => holder.owner.id,
@@ -113,7 +127,7 @@ async fn find_activity(app: &AppState, uri: &Uri, headers: &HeaderMap) -> Result
         return list_errors(app, &query, &search, &holder);
     }
     // A search reads thousands of rows; more than a few at once would delay charges.
-    let _permit = app.console.searches.acquire().await.map_err(Refusal::unavailable)?;
+    let _permit = console.searches.acquire().await.map_err(Refusal::unavailable)?;
     let found = app.store.search_requests(search).await.map_err(Refusal::unavailable)?;
     let mut data = Vec::with_capacity(found.requests.len());
     for rows in &found.requests {
@@ -138,9 +152,12 @@ fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Refusal> {
         .map_err(|error| Refusal::bad_request("Invalid query", error.to_string()))
 }
 
-fn refuse_unless_operator(app: &AppState, holder: &CredentialHolder) -> Result<(), Refusal> {
+fn refuse_unless_operator(
+    console: &ConsoleState,
+    holder: &CredentialHolder,
+) -> Result<(), Refusal> {
     let refusal = || Refusal::forbidden("Only the operator sees other accounts.");
-    is_operator(app, holder).then_some(()).ok_or_else(refusal)
+    is_operator(console, holder).then_some(()).ok_or_else(refusal)
 }
 
 async fn find_account(app: &AppState, name: &str) -> Result<OwnerId, Refusal> {
@@ -221,7 +238,7 @@ fn list_errors(
             && (search.from..search.until).contains(&call.at)
             && (query.account.is_some() || is_shown(holder, call.key))
     };
-    let calls = app.console.refused.list_by_owner(search.owner);
+    let calls = app.refused.list_by_owner(search.owner);
     let calls: Vec<RefusedCall> = calls.into_iter().filter(is_wanted).collect();
     let skip = usize::try_from(search.skip).unwrap_or(usize::MAX);
     let data: Vec<Value> = calls.iter().skip(skip).take(search.size).map(error_line).collect();

@@ -3,6 +3,8 @@
 //! Requires the operator's own credential: a session started by a link of `tollgate operator link`,
 //! or an OPERATOR key. ADMIN keys administer only their own account.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -15,7 +17,7 @@ use crate::app::{AppState, SharedApp};
 use crate::call::refuse_blocked_address;
 use crate::caller::{OperatorCaller, RequiredCredential};
 use crate::console::small_body::read_small_body;
-use crate::console::{OperateError, OperatorKey};
+use crate::console::{ConsoleState, OperateError, OperatorKey};
 use crate::origin::CallerOrigin;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -24,12 +26,16 @@ use crate::request_head::RequestHead;
 
 const BODY_BYTES_MAX: usize = 16 * 1024;
 
-pub(super) async fn post_operation(State(app): State<SharedApp>, request: Request) -> Response {
+pub(super) async fn post_operation(
+    State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
     let address = CallerOrigin::from_parts(&app.settings, &parts).address;
     let arrival = RequestHead { headers: &parts.headers, uri: &parts.uri, address, now };
-    match perform_operation(&app, &arrival, &parts, body).await {
+    match perform_operation(&app, &console, &arrival, &parts, body).await {
         Ok(reply) => {
             ([(CACHE_CONTROL, "no-store")], reply::respond_json(reply.to_string())).into_response()
         }
@@ -45,14 +51,14 @@ pub(super) async fn post_operation(State(app): State<SharedApp>, request: Reques
 
 async fn perform_operation(
     app: &AppState,
+    console: &ConsoleState,
     arrival: &RequestHead<'_>,
     parts: &Parts,
     body: Body,
 ) -> Result<Value, Refusal> {
     refuse_blocked_address(app, arrival.address, arrival.now)?;
     let OperatorCaller(holder) = OperatorCaller::authenticate(app, arrival).await?;
-    let operate = app
-        .console
+    let operate = console
         .operate
         .as_ref()
         .ok_or_else(|| Refusal::forbidden("This process takes no operations over HTTP."))?;

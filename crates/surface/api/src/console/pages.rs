@@ -1,5 +1,7 @@
 //! Serves the pages, with a policy that keeps browsers from loading anything from other origins.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
@@ -9,8 +11,9 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde_json::json;
 
-use crate::BASE_PATH;
 use crate::app::{AppState, SharedApp};
+use crate::base_paths::BASE_PATH;
+use crate::console::ConsoleState;
 use crate::console::assets::StaticAsset;
 use crate::refusal::Refusal;
 use crate::reply;
@@ -53,32 +56,38 @@ pub(super) async fn serve_logo(State(app): State<SharedApp>) -> Response {
 }
 
 /// The only HTML page; its script renders all others.
-pub(super) async fn serve_index(State(app): State<SharedApp>, headers: HeaderMap) -> Response {
-    serve_file(&app, "index.html", &headers)
+pub(super) async fn serve_index(
+    State(console): State<Arc<ConsoleState>>,
+    headers: HeaderMap,
+) -> Response {
+    serve_file(&console, "index.html", &headers)
 }
 
-pub(super) async fn serve_favicon(State(app): State<SharedApp>, headers: HeaderMap) -> Response {
-    serve_file(&app, "favicon.svg", &headers)
+pub(super) async fn serve_favicon(
+    State(console): State<Arc<ConsoleState>>,
+    headers: HeaderMap,
+) -> Response {
+    serve_file(&console, "favicon.svg", &headers)
 }
 
 pub(super) async fn serve_asset(
-    State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
     Path(path): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    serve_file(&app, &format!("assets/{path}"), &headers)
+    serve_file(&console, &format!("assets/{path}"), &headers)
 }
 
 /// A page of the documentation: rendered, or as Markdown with the extension `.md`.
 pub(super) async fn serve_document(
-    State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
     Path(path): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    let pages = &app.console.assets.pages;
+    let pages = &console.assets.pages;
     match path.as_str() {
-        "index.json" => return respond_with_listing(&app.console.static_files.index, &headers),
-        "search.json" => return respond_with_listing(&app.console.static_files.search, &headers),
+        "index.json" => return respond_with_listing(&console.static_files.index, &headers),
+        "search.json" => return respond_with_listing(&console.static_files.search, &headers),
         _ => {}
     }
     let slug = path.strip_suffix(".md");
@@ -86,11 +95,11 @@ pub(super) async fn serve_document(
     match (page, slug) {
         (Some(page), Some(_)) => {
             let asset = StaticAsset { bytes: page.markdown.as_bytes(), tag: page.tag };
-            respond_with_asset(&app, asset, "text/markdown; charset=utf-8", &headers)
+            respond_with_asset(&console, asset, "text/markdown; charset=utf-8", &headers)
         }
-        (Some(_), None) => serve_file(&app, "index.html", &headers),
+        (Some(_), None) => serve_file(&console, "index.html", &headers),
         // The API reference, rendered by the script.
-        (None, None) if path == "api" => serve_file(&app, "index.html", &headers),
+        (None, None) if path == "api" => serve_file(&console, "index.html", &headers),
         (None, _) => refuse_missing_page(),
     }
 }
@@ -104,11 +113,15 @@ pub(super) async fn redirect_to_character(Path(slug): Path<String>) -> Response 
 }
 
 /// `/llms.txt`: lists the documentation for callers, for language models.
-pub(super) async fn serve_llms_text(State(app): State<SharedApp>, headers: HeaderMap) -> Response {
-    app.console.static_files.llms(|| llms_text(&app)).respond(&headers)
+pub(super) async fn serve_llms_text(
+    State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
+    headers: HeaderMap,
+) -> Response {
+    console.static_files.llms(|| llms_text(&app, &console)).respond(&headers)
 }
 
-fn llms_text(app: &AppState) -> String {
+fn llms_text(app: &AppState, console: &ConsoleState) -> String {
     let (base, name) = (&app.settings.public_url, &app.settings.brand.name);
     let mut text = format!(
         "# {name}\n\n> An HTTP API for AI inference and utilities, compatible with OpenAI's \
@@ -117,7 +130,7 @@ fn llms_text(app: &AppState) -> String {
          - [OpenAPI 3.1]({base}{BASE_PATH}/openapi.json): every endpoint, enforced as written\n\n\
          ## Documentation\n\n"
     );
-    for page in app.console.assets.pages.iter().filter(|page| !page.is_for_operators) {
+    for page in console.assets.pages.iter().filter(|page| !page.is_for_operators) {
         text.push_str(&format!("- [{}]({base}/docs/{}.md)\n", page.title, page.slug));
     }
     text
@@ -127,9 +140,9 @@ fn respond_with_listing(content: &StaticContent, headers: &HeaderMap) -> Respons
     ([(CACHE_CONTROL, "no-cache")], content.respond(headers)).into_response()
 }
 
-fn serve_file(app: &AppState, path: &str, headers: &HeaderMap) -> Response {
-    match (app.console.assets.file)(path) {
-        Some(asset) => respond_with_asset(app, asset, content_type(path), headers),
+fn serve_file(console: &ConsoleState, path: &str, headers: &HeaderMap) -> Response {
+    match (console.assets.file)(path) {
+        Some(asset) => respond_with_asset(console, asset, content_type(path), headers),
         None => refuse_missing_page(),
     }
 }
@@ -140,7 +153,7 @@ fn refuse_missing_page() -> Response {
 
 /// File names do not change between releases, so browsers must revalidate by ETag.
 fn respond_with_asset(
-    app: &AppState,
+    console: &ConsoleState,
     asset: StaticAsset,
     content_type: &'static str,
     headers: &HeaderMap,
@@ -163,7 +176,7 @@ fn respond_with_asset(
     if is_known {
         return (StatusCode::NOT_MODIFIED, head).into_response();
     }
-    (head, app.console.static_files.file(asset, content_type).respond(headers)).into_response()
+    (head, console.static_files.file(asset, content_type).respond(headers)).into_response()
 }
 
 fn content_type(path: &str) -> &'static str {

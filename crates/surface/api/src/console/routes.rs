@@ -3,11 +3,11 @@
 use axum::routing::{get, post};
 
 use super::{account, activity, operator, pages, sign_in, top_up};
-use crate::app::SharedApp;
+use crate::console::ConsoleApp;
 use crate::route_table::RouteTable;
 
 /// The routes outside the API.
-pub(crate) fn build_routes() -> RouteTable<SharedApp> {
+pub(crate) fn build_routes() -> RouteTable<ConsoleApp> {
     let session =
         get(sign_in::show_session).post(sign_in::start_session).delete(sign_in::end_session);
     RouteTable::new()

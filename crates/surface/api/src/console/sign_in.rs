@@ -17,10 +17,8 @@ use serde_json::{Value, json};
 
 use crate::app::{AppState, SharedApp};
 use crate::call::refuse_blocked_address;
-use crate::console::SESSION_LIFETIME;
-use crate::console::session::{self, is_same_origin};
-use crate::console::session_cookie::{ConsoleSession, SessionSubject};
 use crate::console::small_body::read_small_body;
+use crate::console::{ConsoleState, SESSION_LIFETIME};
 use crate::key_lookups::open_key;
 use crate::origin::CallerOrigin;
 use crate::principal::Principal;
@@ -28,7 +26,9 @@ use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
 use crate::reply;
 use crate::request_head::RequestHead;
-use crate::wallets::sign_in as wallet_sign_in;
+use crate::session::{self, is_same_origin};
+use crate::session_state::session_cookie::{ConsoleSession, SessionSubject};
+use crate::wallet_sign_in;
 
 const BODY_BYTES_MAX: usize = 4 * 1024;
 
@@ -41,20 +41,28 @@ struct SignInBody {
 }
 
 /// The current session. No session is not an error: each page asks this first.
-pub(super) async fn show_session(State(app): State<SharedApp>, headers: HeaderMap) -> Response {
+pub(super) async fn show_session(
+    State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
+    headers: HeaderMap,
+) -> Response {
     let now = app.clock.now();
     let Some(session) = session::read_session(&app, &headers, now) else {
         return uncached_json(&signed_out_json(&app));
     };
     match session::find_session_holder(&app, &session, now).await {
-        Ok(holder) => uncached_json(&signed_in_json(&app, &session, &holder)),
+        Ok(holder) => uncached_json(&signed_in_json(&app, &console, &session, &holder)),
         Err(KeyRefusal::Unknowable(error)) => Refusal::unavailable(error).into_response(),
         Err(_) => with_cookie(uncached_json(&signed_out_json(&app)), &app, None),
     }
 }
 
 /// Starts a session.
-pub(super) async fn start_session(State(app): State<SharedApp>, request: Request) -> Response {
+pub(super) async fn start_session(
+    State(app): State<SharedApp>,
+    State(console): State<Arc<ConsoleState>>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
     let address = CallerOrigin::from_parts(&app.settings, &parts).address;
@@ -62,9 +70,9 @@ pub(super) async fn start_session(State(app): State<SharedApp>, request: Request
     match authenticate_sign_in(&app, &arrival, &parts, body).await {
         Ok((subject, holder)) => {
             let session = new_session(subject, now, app.entropy.as_ref());
-            let cookie = app.console.sealer.sign_session(&session);
+            let cookie = app.sessions.signer.sign_session(&session);
             with_cookie(
-                uncached_json(&signed_in_json(&app, &session, &holder)),
+                uncached_json(&signed_in_json(&app, &console, &session, &holder)),
                 &app,
                 Some(&cookie),
             )
@@ -84,7 +92,7 @@ pub(super) async fn end_session(State(app): State<SharedApp>, headers: HeaderMap
     let now = app.clock.now();
     match session::verify_session(&app, &headers, now) {
         Ok(session) => {
-            app.console.end_session(session.id, session.expires, now);
+            app.sessions.end_session(session.id, session.expires, now);
             with_cookie(uncached_json(&signed_out_json(&app)), &app, None)
         }
         Err(refusal) => refusal.into_response(),
@@ -143,12 +151,17 @@ fn refuse_link(refused: KeyRefusal) -> Refusal {
 }
 
 /// True if the caller may use the operator's pages.
-pub(super) fn is_operator(app: &AppState, holder: &CredentialHolder) -> bool {
+pub(super) fn is_operator(console: &ConsoleState, holder: &CredentialHolder) -> bool {
     let has_right = holder.key().is_some_and(|key| key.kind == KeyKind::Operator);
-    app.console.operate.is_some() && has_right
+    console.operate.is_some() && has_right
 }
 
-fn signed_in_json(app: &AppState, session: &ConsoleSession, holder: &CredentialHolder) -> Value {
+fn signed_in_json(
+    app: &AppState,
+    console: &ConsoleState,
+    session: &ConsoleSession,
+    holder: &CredentialHolder,
+) -> Value {
     let key = holder.key();
     json!({
         "signedIn": true,
@@ -157,9 +170,9 @@ fn signed_in_json(app: &AppState, session: &ConsoleSession, holder: &CredentialH
         "keyId": key.map(|key| key.id.0.to_string()),
         "last6Chars": key.map(|key| key.last6.clone()),
         "wallet": holder.wallet().map(|wallet| wallet.to_string()),
-        "isOperator": is_operator(app, holder),
+        "isOperator": is_operator(console, holder),
         "expiresAt": session.expires.to_string(),
-        "proof": app.console.sealer.csrf_token(session),
+        "proof": app.sessions.signer.csrf_token(session),
         "publicUrl": app.settings.public_url,
         "takesWallets": app.wallets.payments.is_some(),
         "servesRpc": app.proxy.chains.get().nodes.networks().next().is_some(),

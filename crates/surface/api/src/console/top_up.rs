@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use wallet::{SolanaAddress, TokenAmount};
 
 use crate::app::{AppState, SharedApp};
-use crate::console::session;
 use crate::console::sign_in::uncached_json;
 use crate::console::small_body::read_small_body;
 use crate::discovery::X402_VERSION;
 use crate::refusal::Refusal;
+use crate::session;
 
 const BODY_BYTES_MAX: usize = 1024;
 /// Error reason; the page shows the message unchanged.

@@ -79,7 +79,7 @@ pub(super) fn build_definitions() -> Value {
 }
 
 /// Adds the header references to each response of an operation.
-pub(crate) fn add_headers(operation: &mut Value, is_answered_by_model: bool) {
+pub(super) fn add_headers(operation: &mut Value, is_answered_by_model: bool) {
     let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
     for (status, response) in responses.into_iter().flatten() {
         let further: &[DocumentedHeader] = match status.as_str() {

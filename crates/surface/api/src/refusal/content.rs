@@ -4,7 +4,6 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use wire::errors::{AudioRejection, ContentPolicyError, ContentPolicyFault, GenerationFailed};
 
-use crate::job_retrieval::JobRetrievalError;
 use crate::refusal::render::RenderedRefusal;
 use crate::refusal::{Refusal, to_value};
 
@@ -15,48 +14,10 @@ pub enum VideoRefusal {
     Standard(Refusal),
 }
 
-impl From<JobRetrievalError> for VideoRefusal {
-    fn from(refused: JobRetrievalError) -> VideoRefusal {
-        match refused {
-            JobRetrievalError::Refused(refusal) => refusal.into(),
-            JobRetrievalError::Failed(failure) if failure.is_policy() => VideoRefusal::Policy {
-                message: policy_message(failure.message),
-                credits_refunded: true,
-                recommended_model: failure.recommended_model,
-            },
-            JobRetrievalError::Failed(failure) => {
-                Refusal::generation_failed(failure.message).into()
-            }
-        }
-    }
-}
-
-impl From<JobRetrievalError> for AudioRefusal {
-    fn from(refused: JobRetrievalError) -> AudioRefusal {
-        match refused {
-            JobRetrievalError::Refused(refusal) => refusal.into(),
-            JobRetrievalError::Failed(failure) if failure.is_policy() => AudioRefusal::Rejected {
-                message: policy_message(failure.message),
-                suggested_prompt: failure.suggested_prompt,
-            },
-            JobRetrievalError::Failed(failure) => {
-                Refusal::generation_failed(failure.message).into()
-            }
-        }
-    }
-}
-
-fn policy_message(message: String) -> String {
-    if message.is_empty() {
-        return "The prompt is against the content policy of the model's provider.".to_owned();
-    }
-    message
-}
-
 impl Refusal {
     /// 500 for a job that ended without a result. It was refunded; retrieving it again gives the
     /// same.
-    fn generation_failed(message: String) -> Refusal {
+    pub(crate) fn generation_failed(message: String) -> Refusal {
         let error = format!("{message} Your credits were refunded.");
         let code = "GENERATION_FAILED";
         let body = to_value(&GenerationFailed { error, code, credits_refunded: true });

@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_LENGTH;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use crate::OPENAI_BASE_PATH;
+use crate::base_paths::OPENAI_BASE_PATH;
 use crate::refusal::render::{RefusalBody, read_message};
 
 /// Members that callers use besides the message. They move into the error object.

@@ -7,7 +7,6 @@ use wallet::SignInRefusal;
 use wire::wallets::TopUpNeeded;
 
 use crate::refusal::{Refusal, to_value};
-use crate::wallets::concurrency::VISITS_MAX;
 
 impl Refusal {
     /// 401: the sign-in is not valid, with the reason.
@@ -44,11 +43,10 @@ impl Refusal {
             .header("payment-required", header)
     }
 
-    /// 429: the wallet has the maximum number of requests in progress.
-    pub(crate) fn too_many_wallet_requests() -> Refusal {
+    /// 429: the wallet has the maximum number of requests in progress, `most`.
+    pub(crate) fn too_many_wallet_requests(most: usize) -> Refusal {
         let message = format!(
-            "Too many concurrent requests: a wallet may have {VISITS_MAX} under way. Wait for one \
-             to end."
+            "Too many concurrent requests: a wallet may have {most} under way. Wait for one to end."
         );
         let code = Some("X402_CONCURRENCY_LIMIT");
         Refusal::standard(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded", message, code)

@@ -4,14 +4,12 @@ use std::marker::PhantomData;
 
 use axum::http::HeaderMap;
 use axum::response::Response;
-use domain::catalogue::ResolvedModel;
 use schemars::{JsonSchema, SchemaGenerator};
 
-use crate::keyed_work::AnswerOrReplay;
-use crate::model_headers;
+use crate::keyed_outcome::AnswerOrReplay;
 use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
-use crate::reply::{HandlerReply, WithHeaders};
+use crate::reply::HandlerReply;
 
 /// The queued job, created now or replayed under the same idempotency key. `T` describes the
 /// response in the OpenAPI document.
@@ -23,9 +21,7 @@ pub(crate) struct QueuedReply<T> {
 }
 
 impl<T> QueuedReply<T> {
-    pub(crate) fn new(given: AnswerOrReplay, resolved: &ResolvedModel<'_>) -> QueuedReply<T> {
-        let model_headers =
-            model_headers::write_model_headers(WithHeaders::new(()), resolved).into_headers();
+    pub(crate) fn new(given: AnswerOrReplay, model_headers: HeaderMap) -> QueuedReply<T> {
         QueuedReply { given, model_headers, described_by: PhantomData }
     }
 }

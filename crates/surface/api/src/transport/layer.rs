@@ -11,17 +11,19 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::header::{ACCEPT_ENCODING, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
-use domain::entropy;
+use domain::entropy::{self, EntropySource};
 use futures_util::future::{BoxFuture, Either};
 use futures_util::{FutureExt, TryFutureExt};
 use logging::request::with_request_id;
+use moment::Clock;
+use tokio_util::task::TaskTracker;
 use tower::util::MapResponse;
 use tower::{Layer, Service};
 
+use super::TransportContext;
 use super::cors_and_compression::CorsAndCompression;
 use super::request_metrics::RequestMetrics;
 use super::unread_body::UnreadBody;
-use crate::app::SharedApp;
 use crate::refusal::Refusal;
 use crate::refusal::openai_error::response_shape;
 use crate::request_id::RequestId;
@@ -45,7 +47,9 @@ pub(super) struct TransportLayer {
 }
 
 struct TransportState {
-    app: SharedApp,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn EntropySource>,
+    tasks: TaskTracker,
     dress: CorsAndCompression,
     tally: RequestMetrics,
     host_name: Option<HeaderValue>,
@@ -58,11 +62,13 @@ pub(super) struct TransportService<S> {
 }
 
 impl TransportLayer {
-    pub(super) fn new(app: &SharedApp) -> TransportLayer {
-        let host_name = Some(&app.settings.host_name).filter(|name| !name.is_empty());
+    pub(super) fn new(context: TransportContext<'_>) -> TransportLayer {
+        let TransportContext { host_name, clock, entropy, tasks } = context;
+        let host_name = Some(host_name).filter(|name| !name.is_empty());
         let host_name = host_name.and_then(|name| HeaderValue::from_str(name).ok());
-        let (app, dress, tally) = (app.clone(), CorsAndCompression::new(), RequestMetrics::new());
-        TransportLayer { shared: Arc::new(TransportState { app, dress, tally, host_name }) }
+        let (dress, tally) = (CorsAndCompression::new(), RequestMetrics::new());
+        let shared = TransportState { clock, entropy, tasks, dress, tally, host_name };
+        TransportLayer { shared: Arc::new(shared) }
     }
 }
 
@@ -93,8 +99,7 @@ where
         let shared = Arc::clone(&self.shared);
         // A request that another node forwarded keeps its id.
         let id = request.extensions().get::<RequestId>().cloned();
-        let id =
-            id.unwrap_or_else(|| RequestId::new(entropy::request_id(shared.app.entropy.as_ref())));
+        let id = id.unwrap_or_else(|| RequestId::new(entropy::request_id(shared.entropy.as_ref())));
         let method = request.method().clone();
         // The route's pattern, not the path: each path with an id would become a metrics label.
         let route = request.extensions().get::<MatchedPath>().cloned();
@@ -116,7 +121,7 @@ where
                 Err(panic) => shape(after_panic(panic.as_ref(), &id)),
             };
             if let Some(unread) = unread {
-                unread.drain_rest(&mut response, &shared.app.tasks).await;
+                unread.drain_rest(&mut response, &shared.tasks).await;
             }
             shared.write_headers(response.headers_mut(), &id, is_plain);
             let route = route.as_ref().map_or(UNMATCHED, MatchedPath::as_str);
@@ -131,7 +136,7 @@ where
 impl TransportState {
     fn write_headers(&self, headers: &mut HeaderMap, id: &RequestId, is_plain: bool) {
         headers.insert(&SERVICE_VERSION, HeaderValue::from_static(VERSION));
-        if let Ok(now) = HeaderValue::try_from(self.app.clock.now().to_string()) {
+        if let Ok(now) = HeaderValue::try_from(self.clock.now().to_string()) {
             headers.insert(&SERVICE_TIMESTAMP, now);
         }
         if let Some(name) = &self.host_name {

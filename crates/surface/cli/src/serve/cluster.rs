@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::app::SharedApp as App;
-use api::home::NodeClients;
+use api::console::ConsoleApp;
+use api::nodes::NodeClients;
 use api::transport::connection_limits::ConnectionLimits;
 use api::transport::server::{BoundedListener, serve_listener};
 use api::transport::timeouts::ConnectionTimeouts;
@@ -101,16 +102,17 @@ pub(crate) async fn connect_nodes(
 pub(super) fn start_membership(
     socket: Option<TcpSocket>,
     shared: Option<Arc<PostgresStore>>,
-    app: &App,
+    served: &ConsoleApp,
     service: &Arc<ControlService>,
     lanes: &Arc<LanePool>,
     grace: Duration,
 ) -> Result<Option<ClusterMembership>, CommandError> {
+    let app = &served.app;
     let (Some(socket), Some(shared), Some(nodes)) = (socket, shared, app.nodes.as_ref()) else {
         return Ok(None);
     };
     let listener = socket.listen(BACKLOG).map_err(|error| cannot_listen(&error))?;
-    let routes = api::build_router(Arc::clone(app))
+    let routes = api::build_router(served.clone())
         .merge(node_operations::build_order_routes(Arc::clone(service)));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let (addresses, timeouts) = (ConnectionLimits::unbounded(), ConnectionTimeouts::default());

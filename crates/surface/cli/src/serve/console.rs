@@ -5,6 +5,7 @@ use std::sync::Arc;
 use api::console::assets::{ConsoleAssets, DocumentationPage, StaticAsset};
 use api::console::{ConsoleState, OperateError, OperatorKey, RunOperation};
 use api::engines::CurrentEngines;
+use api::session_state::SessionState;
 use config::sources::FlagSetting;
 use control::actor::AuditActor;
 use control::operation::{ControlOperation, OperationError};
@@ -40,24 +41,30 @@ impl ConsoleConfigSources {
     }
 }
 
-/// Returns the console and, on the first start, the token of a one-time sign-in link for the
-/// operator.
+/// The console of a service that starts.
+pub(crate) struct OpenConsole {
+    pub(crate) console: Arc<ConsoleState>,
+    pub(crate) sessions: Arc<SessionState>,
+    /// On the first start, the token of a one-time sign-in link for the operator.
+    pub(crate) link: Option<String>,
+}
+
 pub(crate) async fn open_console(
     service: &Arc<ControlService>,
     sources: ConsoleConfigSources,
     local: Option<LocalEngine>,
     is_first_start: bool,
-) -> Result<(ConsoleState, Option<String>), CommandError> {
+) -> Result<OpenConsole, CommandError> {
     let (store, entropy) = (service.store.as_ref(), service.entropy.as_ref());
     let secret = read_or_create_secret(store, entropy, SecretName::Console).await?;
-    let now = service.clock.now();
+    let sessions = Arc::new(SessionState::new(&secret));
     let operate = build_operator(Arc::clone(service), sources, local);
-    let console = ConsoleState::new(&secret, build_assets(), now).with_operator(operate);
+    let console = Arc::new(ConsoleState::new(build_assets()).with_operator(operate));
     let mut link = None;
     if is_first_start {
         link = Some(service.create_operator_link(&AuditActor::of_service()).await?.token);
     }
-    Ok((console, link))
+    Ok(OpenConsole { console, sessions, link })
 }
 
 fn build_assets() -> ConsoleAssets {

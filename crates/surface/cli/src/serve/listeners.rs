@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::admin::EngineReport;
-use api::app::SharedApp;
+use api::console::ConsoleApp;
 use api::transport::connection_limits::ConnectionLimits;
 use api::transport::server::{BoundedListener, serve_listener};
 use api::transport::timeouts::ConnectionTimeouts;
@@ -64,7 +64,7 @@ impl ServiceListeners {
     /// runs beside them, so that it answers however busy the lanes are.
     pub(crate) fn serve(
         self,
-        app: SharedApp,
+        served: ConsoleApp,
         engine: EngineReport,
         lanes: Arc<LanePool>,
         tasks: &TaskTracker,
@@ -84,7 +84,7 @@ impl ServiceListeners {
             metrics.run_upkeep();
             metrics.render()
         });
-        let admin = api::admin::build_router(Arc::clone(&app), render, engine);
+        let admin = api::admin::build_router(Arc::clone(&served.app), render, engine);
         let listeners = [
             (
                 self.admin,
@@ -92,7 +92,7 @@ impl ServiceListeners {
                 admin,
                 Arc::new(LanePool::on_current_runtime()),
             ),
-            (self.api, self.addresses, api::build_router(app), lanes),
+            (self.api, self.addresses, api::build_router(served), lanes),
         ];
         for (listener, addresses, router, lanes) in listeners {
             let listening = BoundedListener { listener, addresses, timeouts: self.timeouts };

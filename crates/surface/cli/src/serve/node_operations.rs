@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::home::{ForwardError, NodeClients};
+use api::nodes::{ForwardError, NodeClients};
 use axum::routing::post;
 use axum::{Json, Router};
 use control::node_forwarder::{NodeForwarder, NodeOrder, OperationFuture};

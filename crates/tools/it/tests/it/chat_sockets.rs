@@ -22,7 +22,7 @@ use crate::chat::ask;
 async fn send(app: &TestApp, stop: &CancellationToken, body: &str) -> TcpStream {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let router = api::build_router(app.app.clone());
+    let router = app.build_router();
     let (lanes, tasks) = (Arc::new(LanePool::on_current_runtime()), app.app.tasks.clone());
     let grace = Duration::from_secs(5);
     let (addresses, timeouts) = (ConnectionLimits::unbounded(), ConnectionTimeouts::default());

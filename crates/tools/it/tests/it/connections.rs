@@ -32,7 +32,7 @@ async fn start_with(addresses: Arc<ConnectionLimits>) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let router = api::build_router(app.app.clone());
+    let router = app.build_router();
     let serving = serve_listener(
         BoundedListener { listener, addresses, timeouts: ConnectionTimeouts::default() },
         router,

@@ -88,7 +88,7 @@ async fn credentials(app: &TestApp) -> [HeaderMap; 3] {
 #[tokio::test(start_paused = true)]
 async fn a_body_that_trickles_in_is_given_up_at_every_route() {
     let app = TestApp::start().await;
-    let (public, operators) = (api::build_router(app.app.clone()), admin_router(&app));
+    let (public, operators) = (app.build_router(), admin_router(&app));
     let public = api::route_paths().into_iter().map(|path| (public.clone(), path));
     let operators = api::admin::route_paths().into_iter().map(|path| (operators.clone(), path));
     let credentials = credentials(&app).await;
@@ -186,7 +186,7 @@ async fn accept_nothing(address: SocketAddr, routes: Vec<String>) -> usize {
 async fn a_response_that_is_not_accepted_is_given_up_at_every_route() {
     let app = TestApp::start().await;
     let routes = api::route_paths();
-    let (public, count) = (listen(api::build_router(app.app.clone())).await, routes.len());
+    let (public, count) = (listen(app.build_router()).await, routes.len());
     let reset = accept_nothing(public, routes).await;
     // The others have no body, such as redirects.
     assert!(count - 5 < reset, "{reset} of {count} streams were reset");

@@ -17,7 +17,7 @@ use crate::endpoints::api_keys::create;
 use crate::input::{JsonBody, QueryParameters};
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
-use crate::wallets::sign_in::is_confirmed;
+use crate::wallet_sign_in::is_confirmed;
 
 const PATH: &str = "/api_keys/generate_web3_key";
 const DESCRIPTION_UNSAID: &str = "Web3 API Key";

@@ -15,6 +15,7 @@ use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::input::{IdempotencyHeader, JsonWithBytes};
 use crate::keyed_work;
+use crate::model_headers::build_model_headers;
 use crate::paid_work::PaidCall;
 use crate::paid_work::queued_job::{self, JobDescription, draw_seed};
 use crate::refusal::Refusal;
@@ -68,5 +69,5 @@ async fn queue_audio(
     })?;
     let fingerprint = || RequestFingerprint::of_request("POST", PATH, &bytes);
     let given = keyed_work::run_keyed(&app, order, key, fingerprint).await?;
-    Ok(QueuedReply::new(given, &resolved))
+    Ok(QueuedReply::new(given, build_model_headers(&resolved)))
 }

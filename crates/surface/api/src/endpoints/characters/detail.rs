@@ -3,8 +3,8 @@
 use store::character::ListedCharacter;
 use wire::characters::{Character, CharacterStats};
 
-use crate::BASE_PATH;
 use crate::app::AppState;
+use crate::base_paths::BASE_PATH;
 
 pub(super) fn to_wire_character(app: &AppState, line: ListedCharacter) -> Character {
     let public_url = app.settings.public_url.as_str();

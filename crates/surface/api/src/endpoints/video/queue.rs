@@ -12,14 +12,15 @@ use store::job::JobKind;
 use wire::video::{VideoQueueRequest, VideoQueued};
 
 use super::{frames, request};
-use crate::BASE_PATH;
 use crate::app::SharedApp;
+use crate::base_paths::BASE_PATH;
 use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::image_processing::ImageProcessor;
 use crate::input::{IdempotencyHeader, JsonWithBytes};
 use crate::keyed_work;
+use crate::model_headers::build_model_headers;
 use crate::paid_work::PaidCall;
 use crate::paid_work::queued_job::{self, JobDescription, draw_seed};
 use crate::refusal::Refusal;
@@ -73,7 +74,7 @@ async fn queue_video(
     })?;
     let fingerprint = || RequestFingerprint::of_request("POST", PATH, &bytes);
     let given = keyed_work::run_keyed(&app, order, key, fingerprint).await?;
-    Ok(QueuedReply::new(given, &resolved))
+    Ok(QueuedReply::new(given, build_model_headers(&resolved)))
 }
 
 /// Another video model, suggested if this one's provider refuses the prompt.

@@ -21,7 +21,7 @@ use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
 use crate::refusal::x402::X402Refusal;
 use crate::reply::{HandlerReply, WithHeaders};
-use crate::wallets::challenge::CalledResource;
+use crate::wallet_challenge::CalledResource;
 
 const PATH: &str = "/x402/top-up";
 

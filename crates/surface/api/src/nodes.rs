@@ -1,5 +1,10 @@
 //! Sends requests to other nodes, and admits requests from them.
 
+pub(crate) mod forwarded_identity;
+pub(crate) mod resendable_body;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,8 +28,8 @@ use lanes::PerLane;
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
-use super::forwarded_identity::{ForwardedIdentity, ForwardedRequest};
-use super::resendable_body::BodyAttempt;
+use crate::nodes::forwarded_identity::{ForwardedIdentity, ForwardedRequest};
+use crate::nodes::resendable_body::BodyAttempt;
 use crate::origin::CallerOrigin;
 use crate::request_id::RequestId;
 use crate::transport::graceful_close::LINGER;
@@ -143,7 +148,7 @@ impl NodeClients {
     }
 
     /// Forwards a caller's request unchanged.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         node: &str,
         parts: &Parts,
@@ -162,7 +167,7 @@ impl NodeClients {
         Ok(response)
     }
 
-    pub(super) fn build_request(
+    fn build_request(
         &self,
         node: &str,
         parts: &Parts,

@@ -8,9 +8,9 @@ use axum::http::{HeaderMap, HeaderName};
 use moment::Timestamp;
 
 use crate::app::AppState;
-use crate::console::session_cookie::{ConsoleSession, SessionSubject};
 use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
+use crate::session_state::session_cookie::{ConsoleSession, SessionSubject};
 
 const COOKIE_NAME: &str = "tollgate_session";
 /// Browsers accept the prefix `__Host-` only over TLS, for this host alone and all its paths:
@@ -27,11 +27,11 @@ pub(crate) fn is_present(app: &AppState, headers: &HeaderMap) -> bool {
 }
 
 /// True if the service is reached over TLS.
-pub(super) fn is_secure(app: &AppState) -> bool {
+pub(crate) fn is_secure(app: &AppState) -> bool {
     app.settings.public_url.starts_with("https://")
 }
 
-pub(super) fn cookie_name(app: &AppState) -> &'static str {
+pub(crate) fn cookie_name(app: &AppState) -> &'static str {
     if is_secure(app) { SECURE_COOKIE_NAME } else { COOKIE_NAME }
 }
 
@@ -49,14 +49,14 @@ pub(crate) async fn authenticate_session(
 }
 
 /// The session of a request from one of our own pages.
-pub(super) fn verify_session(
+pub(crate) fn verify_session(
     app: &AppState,
     headers: &HeaderMap,
     now: Timestamp,
 ) -> Result<ConsoleSession, Refusal> {
     let shown = headers.get(&PROOF).and_then(|proof| proof.to_str().ok()).unwrap_or_default();
     let session =
-        read_session(app, headers, now).filter(|it| app.console.sealer.is_csrf_token(it, shown));
+        read_session(app, headers, now).filter(|it| app.sessions.signer.is_csrf_token(it, shown));
     match session {
         Some(session) if is_same_origin(headers) => Ok(session),
         _ => Err(Refusal::unauthenticated("The session has ended; sign in again.")),
@@ -64,17 +64,17 @@ pub(super) fn verify_session(
 }
 
 /// The session of a cookie, without a check of the page that sent it.
-pub(super) fn read_session(
+pub(crate) fn read_session(
     app: &AppState,
     headers: &HeaderMap,
     now: Timestamp,
 ) -> Option<ConsoleSession> {
-    let session = app.console.sealer.verify_cookie(read_cookie(app, headers)?, now)?;
-    (!app.console.has_ended(&session.id)).then_some(session)
+    let session = app.sessions.signer.verify_cookie(read_cookie(app, headers)?, now)?;
+    (!app.sessions.has_ended(&session.id)).then_some(session)
 }
 
 /// Looks the caller of a session up again.
-pub(super) async fn find_session_holder(
+pub(crate) async fn find_session_holder(
     app: &AppState,
     session: &ConsoleSession,
     now: Timestamp,
@@ -89,7 +89,7 @@ pub(super) async fn find_session_holder(
 }
 
 /// True if the browser says that the request began on our own page, or says nothing.
-pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
+pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     headers.get(&FETCH_SITE).is_none_or(|site| site == "same-origin")
 }
 

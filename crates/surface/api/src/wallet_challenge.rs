@@ -4,6 +4,7 @@ use wallet::sign_in::WalletChallenge;
 use wire::x402::{ChallengeInfo, SignInChallenge, SupportedChain};
 
 use crate::app::AppState;
+use crate::base_paths::BASE_PATH;
 use crate::request_head::RequestHead;
 
 /// Longer paths are left out, because they would fill the headers.
@@ -22,11 +23,7 @@ impl CalledResource {
     /// The called host if it is one of ours, else our public host.
     pub(crate) fn from_request(app: &AppState, arrival: &RequestHead<'_>) -> CalledResource {
         let path = arrival.uri.path();
-        CalledResource::at_path(
-            app,
-            arrival.host(),
-            path.strip_prefix(crate::BASE_PATH).unwrap_or(path),
-        )
+        CalledResource::at_path(app, arrival.host(), path.strip_prefix(BASE_PATH).unwrap_or(path))
     }
 
     /// `path` follows the base path.
@@ -37,7 +34,7 @@ impl CalledResource {
         let called = host.filter(|host| app.wallets.rules.is_our_host(host));
         let domain = called.unwrap_or(public_host).to_owned();
         let path = if path.len() <= PATH_BYTES_MAX { path } else { "" };
-        let uri = format!("{scheme}://{domain}{}{path}", crate::BASE_PATH);
+        let uri = format!("{scheme}://{domain}{BASE_PATH}{path}");
         CalledResource { domain, uri }
     }
 }

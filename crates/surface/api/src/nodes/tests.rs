@@ -18,8 +18,8 @@ use tower::ServiceExt;
 use uuid::Uuid;
 use wallet::WalletAddress;
 
+use super::NodeClients;
 use super::forwarded_identity::{ForwardedIdentity, ForwardedRequest};
-use super::nodes::NodeClients;
 use crate::hosts::HostPolicy;
 use crate::input::HostHeader;
 use crate::origin::{CallerOrigin, PeerAddress};

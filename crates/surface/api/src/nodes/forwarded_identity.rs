@@ -6,28 +6,28 @@ use wallet::WalletAddress;
 
 /// Marks a request that another node forwarded.
 #[derive(Debug, Clone)]
-pub(super) struct ForwardedRequest {
+pub(crate) struct ForwardedRequest {
     /// The caller that the first node authenticated.
-    pub(super) proved: Option<ForwardedIdentity>,
+    pub(crate) proved: Option<ForwardedIdentity>,
     /// Times that it was forwarded.
-    pub(super) times: u8,
+    pub(crate) times: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ForwardedIdentity {
+pub(crate) enum ForwardedIdentity {
     Key(SecretDigest),
     Wallet(WalletAddress),
 }
 
 impl ForwardedIdentity {
-    pub(super) fn from_holder(holder: &CredentialHolder) -> ForwardedIdentity {
+    pub(crate) fn from_holder(holder: &CredentialHolder) -> ForwardedIdentity {
         match &holder.proof {
             CallerCredential::Key(key) => ForwardedIdentity::Key(key.digest),
             CallerCredential::Wallet(wallet) => ForwardedIdentity::Wallet(*wallet),
         }
     }
 
-    pub(super) fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         match self {
             ForwardedIdentity::Key(digest) => {
                 format!("key {}", hex::encode(digest.0))
@@ -36,7 +36,7 @@ impl ForwardedIdentity {
         }
     }
 
-    pub(super) fn parse(text: &str) -> Option<ForwardedIdentity> {
+    pub(crate) fn parse(text: &str) -> Option<ForwardedIdentity> {
         let (kind, rest) = text.split_once(' ')?;
         match kind {
             "key" => {

@@ -79,12 +79,12 @@ impl AnswerOrReplay {
 /// The outcome of a request in progress, for all its callers.
 #[derive(Clone)]
 pub(crate) struct KeyedOutcome {
-    pub(super) fingerprint: RequestFingerprint,
-    pub(super) outcome: Result<AnswerOrReplay, KeyedError>,
+    pub(crate) fingerprint: RequestFingerprint,
+    pub(crate) outcome: Result<AnswerOrReplay, KeyedError>,
 }
 
 #[derive(Clone)]
-pub(super) enum KeyedError {
+pub(crate) enum KeyedError {
     /// The key was used for another request.
     Clash,
     /// The owner has the maximum number of stored responses.
@@ -94,7 +94,7 @@ pub(super) enum KeyedError {
 }
 
 impl KeyedError {
-    pub(super) fn into_refusal(self, settings: &ApiSettings, now: Timestamp) -> Refusal {
+    pub(crate) fn into_refusal(self, settings: &ApiSettings, now: Timestamp) -> Refusal {
         match self {
             KeyedError::Clash => Refusal::bad_request(
                 "Idempotency-Key reused",

@@ -8,12 +8,12 @@ use axum::body::{Body, Bytes};
 use http_body::{Frame, SizeHint};
 
 /// The body, until an attempt begins to read it.
-pub(super) struct ResendableBody {
+pub(crate) struct ResendableBody {
     unread: Arc<Mutex<Option<Body>>>,
 }
 
 /// The body for one attempt. If the attempt does not read it, the next one can.
-pub(super) struct BodyAttempt {
+pub(crate) struct BodyAttempt {
     unread: Arc<Mutex<Option<Body>>>,
     mine: Option<Body>,
     size: SizeHint,
@@ -21,11 +21,11 @@ pub(super) struct BodyAttempt {
 }
 
 impl ResendableBody {
-    pub(super) fn new(body: Body) -> ResendableBody {
+    pub(crate) fn new(body: Body) -> ResendableBody {
         ResendableBody { unread: Arc::new(Mutex::new(Some(body))) }
     }
 
-    pub(super) fn attempt(&self) -> BodyAttempt {
+    pub(crate) fn attempt(&self) -> BodyAttempt {
         let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         let size = unread.as_ref().map(http_body::Body::size_hint).unwrap_or_default();
         let is_empty = unread.as_ref().is_none_or(http_body::Body::is_end_stream);
@@ -33,7 +33,7 @@ impl ResendableBody {
     }
 
     /// The body; None if an attempt has begun to read it.
-    pub(super) fn take_back(&mut self) -> Option<Body> {
+    pub(crate) fn take_back(&mut self) -> Option<Body> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -22,7 +22,7 @@ const WORDS_CHARS_MAX: usize = 200;
 const DAYS_MAX: i64 = 14;
 
 #[derive(Debug)]
-pub(crate) struct RefusedCalls(Mutex<RefusalsByOwner>);
+pub struct RefusedCalls(Mutex<RefusalsByOwner>);
 
 #[derive(Debug)]
 struct RefusalsByOwner {
@@ -67,7 +67,7 @@ pub(crate) struct RefusedCall {
 }
 
 impl RefusedCalls {
-    pub(crate) fn new(now: Timestamp) -> RefusedCalls {
+    pub fn new(now: Timestamp) -> RefusedCalls {
         RefusedCalls(Mutex::new(RefusalsByOwner { by_id: HashMap::new(), known_since: now }))
     }
 

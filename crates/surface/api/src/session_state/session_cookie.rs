@@ -23,26 +23,26 @@ const WALLET: u8 = b'w';
 
 /// The signed-in key or wallet. A key is looked up per request, so a revoked one ends at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SessionSubject {
+pub(crate) enum SessionSubject {
     Key(SecretDigest),
     Wallet(WalletAddress),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ConsoleSession {
-    pub(super) id: [u8; 16],
-    pub(super) expires: Timestamp,
-    pub(super) subject: SessionSubject,
+pub(crate) struct ConsoleSession {
+    pub(crate) id: [u8; 16],
+    pub(crate) expires: Timestamp,
+    pub(crate) subject: SessionSubject,
 }
 
-pub(super) struct SessionSigner(Hmac<Sha256>);
+pub(crate) struct SessionSigner(Hmac<Sha256>);
 
 impl SessionSigner {
-    pub(super) fn new(secret: &[u8; 32]) -> SessionSigner {
+    pub(crate) fn new(secret: &[u8; 32]) -> SessionSigner {
         SessionSigner(Hmac::new_from_slice(secret).expect("HMAC takes a key of any length"))
     }
 
-    pub(super) fn sign_session(&self, session: &ConsoleSession) -> String {
+    pub(crate) fn sign_session(&self, session: &ConsoleSession) -> String {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + 64 + SEAL_BYTES);
         bytes.push(match session.subject {
             SessionSubject::Key(_) => KEY,
@@ -62,7 +62,7 @@ impl SessionSigner {
     }
 
     /// The session in a cookie with a valid HMAC that has not expired.
-    pub(super) fn verify_cookie(&self, cookie: &str, now: Timestamp) -> Option<ConsoleSession> {
+    pub(crate) fn verify_cookie(&self, cookie: &str, now: Timestamp) -> Option<ConsoleSession> {
         if COOKIE_CHARACTERS_MAX < cookie.len() {
             return None;
         }
@@ -81,11 +81,11 @@ impl SessionSigner {
     }
 
     /// CSRF token: a page repeats it in a header to prove that it could read our response.
-    pub(super) fn csrf_token(&self, session: &ConsoleSession) -> String {
+    pub(crate) fn csrf_token(&self, session: &ConsoleSession) -> String {
         encode_base64(&self.mac("proof", &session.id).finalize().into_bytes())
     }
 
-    pub(super) fn is_csrf_token(&self, session: &ConsoleSession, shown: &str) -> bool {
+    pub(crate) fn is_csrf_token(&self, session: &ConsoleSession, shown: &str) -> bool {
         let Ok(shown) = URL_SAFE_NO_PAD.decode(shown) else { return false };
         self.mac("proof", &session.id).verify_slice(&shown).is_ok()
     }
@@ -99,7 +99,7 @@ impl SessionSigner {
     }
 }
 
-pub(super) fn encode_base64(bytes: &[u8]) -> String {
+pub(crate) fn encode_base64(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
