@@ -5,6 +5,7 @@
 //! far as the rules need.
 
 mod address;
+mod header_reader;
 mod inline;
 mod picture;
 

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 
+use super::header_reader::{HEADER_BYTES_MAX, HeaderReader};
 use super::parse_host as media_host;
 use super::*;
 
@@ -180,6 +181,39 @@ fn pictures_have_bounds() {
     heavy.resize(BYTES_MAX + 3, 0);
     let heavy = told(&inline("image/png", &heavy));
     assert_eq!(heavy, "It exceeds the maximum allowed size of 25 MB.");
+}
+
+#[test]
+fn few_bytes_of_a_long_chain_of_headers_are_read() {
+    let mut jpeg_chain = b"\xff\xd8".to_vec();
+    while jpeg_chain.len() < 4 * 1024 * 1024 {
+        jpeg_chain.extend(b"\xff\xe0\0\x02");
+    }
+    let mut heif_chain = b"\0\0\0\x0cftypavif\0\0\0\x20meta\0\0\0\0".to_vec();
+    heif_chain.extend(b"\0\0\0\x20iprp\x7f\0\0\0ipco");
+    while heif_chain.len() < 4 * 1024 * 1024 {
+        heif_chain.extend(b"\0\0\0\x14ispe\0\0\0\0\0\0\0\x40\0\0\0\x40");
+    }
+    // The size after the chain is not accepted, nor is the one that was read before the limit.
+    jpeg_chain.extend(&jpeg(64, 64)[2..]);
+    heif_chain.extend(b"\0\0\0\x14ispe\0\0\0\0\0\x01\0\0\0\x01\0\0");
+    for bytes in [jpeg_chain, heif_chain] {
+        let mut reader = HeaderReader::new(&bytes);
+        let fault = picture::check_header(&mut reader, &bytes).unwrap_err().to_string();
+        assert_eq!(fault, "Its headers must have at most 64 KiB; encode it again.");
+        let read = reader.bytes_read();
+        assert!((HEADER_BYTES_MAX - 64..=HEADER_BYTES_MAX).contains(&read), "{read}");
+    }
+}
+
+#[test]
+fn a_size_behind_a_large_colour_profile_is_found() {
+    let part = [b"\xff\xe2\xff\xff".to_vec(), vec![0; 0xfffd]].concat();
+    let bytes = [b"\xff\xd8".to_vec(), part.repeat(40), jpeg(63, 640)[2..].to_vec()].concat();
+    let mut reader = HeaderReader::new(&bytes);
+    let fault = picture::check_header(&mut reader, &bytes).unwrap_err().to_string();
+    assert_eq!(fault, "Each of its sides must have at least 64 pixels.");
+    assert!(reader.bytes_read() < 256, "{}", reader.bytes_read());
 }
 
 #[test]
