@@ -102,6 +102,11 @@ impl RequestTarget {
         Ok(RequestTarget::from_uri(uri, server, self.headers.clone()))
     }
 
+    /// The host without its port.
+    pub fn host(&self) -> &str {
+        self.uri.host().unwrap_or_default()
+    }
+
     /// The path and the query.
     pub fn path(&self) -> &str {
         path_and_query(&self.uri)

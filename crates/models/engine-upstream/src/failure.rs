@@ -1,6 +1,7 @@
 //! Maps an upstream's error response, in any known format, to an [`EngineError`].
 
 mod addresses;
+mod own_host;
 
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use engine::{EngineError, TimeoutPhase};
 use serde_json::Value;
 
 use self::addresses::without_addresses;
+pub(crate) use self::own_host::OwnHost;
 
 /// Longer messages are truncated, because they become part of our own error responses.
 const MESSAGE_CHARS_MAX: usize = 500;

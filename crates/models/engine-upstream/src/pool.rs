@@ -69,7 +69,8 @@ impl<E: ?Sized> EngineRoute<E> {
         model: &str,
         weight: u32,
     ) -> EngineRoute<E> {
-        let track = Arc::new(RouteState::new(upstream.serving_provider(model), weight));
+        let state = RouteState::new(upstream.serving_provider(model), weight, upstream.own_host());
+        let track = Arc::new(state);
         EngineRoute {
             engine,
             gate: upstream.provider_queue(),
@@ -160,8 +161,7 @@ impl<E: ?Sized> RoutePool<E> {
                         "a route failed before it produced anything"
                     );
                 }
-                lease.fail(&error);
-                Err(error)
+                Err(lease.fail(error))
             }
         }
     }

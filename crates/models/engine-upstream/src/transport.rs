@@ -11,7 +11,7 @@ use outbound::{
 };
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::failure::{UpstreamFailure, retry_after};
+use crate::failure::{OwnHost, UpstreamFailure, retry_after};
 
 /// Enough for many choices with logprobs; limits a response that never ends.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -73,7 +73,7 @@ impl UpstreamEndpoint {
             if matches!(answer.status(), 404 | 410) {
                 return Ok(None);
             }
-            read_whole(accept_response(std::future::ready(Ok(answer))).await?).await.map(Some)
+            read_whole(self.accept_response(std::future::ready(Ok(answer))).await?).await.map(Some)
         };
         match timeout(self.timeouts.answer, exchange).await {
             Ok(outcome) => outcome,
@@ -93,7 +93,7 @@ impl UpstreamEndpoint {
                 let message = "The model's provider failed to make a result.".to_owned();
                 return Err(EngineError::Rejected { message });
             }
-            read_whole(accept_response(std::future::ready(Ok(answer))).await?).await
+            read_whole(self.accept_response(std::future::ready(Ok(answer))).await?).await
         };
         match timeout(self.timeouts.answer, exchange).await {
             Ok(outcome) => outcome,
@@ -104,7 +104,7 @@ impl UpstreamEndpoint {
     /// Requests a file and returns the response with its body still unread.
     pub(crate) async fn open_file(&self, rest: &str) -> Result<UpstreamResponse, EngineError> {
         let sending = self.client.get(&self.target, rest);
-        match timeout(self.timeouts.first_event, accept_response(sending)).await {
+        match timeout(self.timeouts.first_event, self.accept_response(sending)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(EngineError::Timeout { phase: TimeoutPhase::FirstEvent }),
         }
@@ -134,7 +134,7 @@ impl UpstreamEndpoint {
         deadline: Instant,
     ) -> Result<UpstreamResponse, EngineError> {
         let sending = self.client.post(&self.target, RequestContent::json(body));
-        match timeout_at(deadline, accept_response(sending)).await {
+        match timeout_at(deadline, self.accept_response(sending)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(EngineError::Timeout { phase: TimeoutPhase::FirstEvent }),
         }
@@ -144,27 +144,30 @@ impl UpstreamEndpoint {
         &self,
         sending: impl Future<Output = Result<UpstreamResponse, OutboundError>>,
     ) -> Result<Bytes, EngineError> {
-        let exchange = async { read_whole(accept_response(sending).await?).await };
+        let exchange = async { read_whole(self.accept_response(sending).await?).await };
         match timeout(self.timeouts.answer, exchange).await {
             Ok(outcome) => outcome,
             Err(_) => Err(EngineError::Timeout { phase: TimeoutPhase::Answer }),
         }
     }
-}
 
-async fn accept_response(
-    sending: impl Future<Output = Result<UpstreamResponse, OutboundError>>,
-) -> Result<UpstreamResponse, EngineError> {
-    let answer = sending.await.map_err(connection_error)?;
-    if !matches!(answer.status(), 200..300) {
-        return Err(read_failure(answer).await);
+    async fn accept_response(
+        &self,
+        sending: impl Future<Output = Result<UpstreamResponse, OutboundError>>,
+    ) -> Result<UpstreamResponse, EngineError> {
+        let answer = sending.await.map_err(connection_error)?;
+        if !matches!(answer.status(), 200..300) {
+            return Err(
+                OwnHost::new(self.target.host()).remove_from_error(read_failure(answer).await)
+            );
+        }
+        // We request no compression, so nothing is decompressed and there is no risk of a decompression
+        // bomb.
+        if answer.headers().contains_key(CONTENT_ENCODING) {
+            return Err(bad_answer("it is compressed although nobody asked for that"));
+        }
+        Ok(answer)
     }
-    // We request no compression, so nothing is decompressed and there is no risk of a decompression
-    // bomb.
-    if answer.headers().contains_key(CONTENT_ENCODING) {
-        return Err(bad_answer("it is compressed although nobody asked for that"));
-    }
-    Ok(answer)
 }
 
 pub(crate) fn bad_answer(cause: impl Into<String>) -> EngineError {

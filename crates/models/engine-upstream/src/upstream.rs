@@ -16,6 +16,7 @@ use url::Url;
 use crate::a1111::A1111Images;
 use crate::anthropic::{self, AnthropicChat, ThinkingStyle};
 use crate::comfyui::{self, ComfyUi, ComfyWorkflow};
+use crate::failure::OwnHost;
 use crate::fal::FalImages;
 use crate::fan_out::FanOut;
 use crate::media_jobs::ProtocolEngine;
@@ -389,6 +390,11 @@ impl UpstreamProvider {
             model: model.into(),
             bills_after_hangup: self.bills_after_hangup,
         }
+    }
+
+    /// The host of the provider's URL.
+    pub(crate) fn own_host(&self) -> OwnHost {
+        OwnHost::new(self.base.host())
     }
 
     pub(crate) fn readiness(&self) -> Option<ReadinessCheck> {

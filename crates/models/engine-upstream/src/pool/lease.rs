@@ -11,19 +11,22 @@ use moment::{Clock, Timestamp};
 use super::RouteReport;
 use super::breaker::{CircuitBreaker, RouteHealth};
 use super::provider_queue::ProviderSlot;
+use crate::failure::OwnHost;
 
 /// State of a route that outlives requests.
 pub(super) struct RouteState {
     served: ServingProvider,
     weight: u32,
+    host: OwnHost,
     outstanding: AtomicU32,
     /// Locked only briefly, never across an await.
     breaker: Mutex<CircuitBreaker>,
 }
 
 impl RouteState {
-    pub(super) fn new(served: ServingProvider, weight: u32) -> RouteState {
-        RouteState { served, weight, outstanding: AtomicU32::new(0), breaker: Mutex::default() }
+    pub(super) fn new(served: ServingProvider, weight: u32, host: OwnHost) -> RouteState {
+        let (outstanding, breaker) = (AtomicU32::new(0), Mutex::default());
+        RouteState { served, weight, host, outstanding, breaker }
     }
 
     pub(super) fn serving_provider(&self) -> &ServingProvider {
@@ -95,8 +98,10 @@ impl RouteLease {
         self.track.served.clone()
     }
 
-    pub(super) fn fail(mut self, error: &EngineError) {
-        self.record_error(error);
+    /// Reports a failure; returns it for the caller, without the provider's host.
+    pub(super) fn fail(mut self, error: EngineError) -> EngineError {
+        self.record_error(&error);
+        self.track.host.remove_from_error(error)
     }
 
     pub(super) fn serving_provider(&self) -> &ServingProvider {
@@ -112,9 +117,10 @@ impl RouteLease {
         self.outcome = RouteOutcome::Works;
         Box::pin(stream::unfold((stream, self), |(mut stream, mut lease)| async move {
             let item = stream.next().await?;
-            if let Err(error) = &item {
-                lease.record_error(error);
-            }
+            let item = item.map_err(|error| {
+                lease.record_error(&error);
+                lease.track.host.remove_from_error(error)
+            });
             Some((item, (stream, lease)))
         }))
     }

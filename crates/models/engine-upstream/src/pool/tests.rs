@@ -134,7 +134,7 @@ fn upstream(id: &str, concurrency: ConcurrencyLimits) -> UpstreamProvider {
     UpstreamProvider::new(UpstreamSettings {
         id: id.to_owned(),
         protocol: ProviderProtocol::OpenAi(ServerQuirks::VLLM),
-        base_url: "http://127.0.0.1:1".to_owned(),
+        base_url: "http://vllm77:1".to_owned(),
         api_key: None,
         headers: Vec::new(),
         timeouts: UpstreamTimeouts::default(),
@@ -243,6 +243,20 @@ async fn a_failure_in_the_middle_is_told_and_not_tried_elsewhere() {
     assert_eq!(stage.stream().await, [Ok(()), Err(broken())]);
     assert_eq!(second.asked(), 0);
     assert_eq!(stage.outstanding(), [0, 0]);
+}
+
+#[tokio::test]
+async fn the_configured_host_is_in_no_message() {
+    let told = |message: &str| EngineError::Rejected { message: message.to_owned() };
+    let said = told("cannot reach vllm77:8000, max_tokens:4096");
+    let kept = told("cannot reach […], max_tokens:4096");
+    let engine = ScriptedEngine::new([
+        ScriptedAction::Fail(said.clone()),
+        ScriptedAction::BreakOff(said.clone()),
+    ]);
+    let stage = PoolFixture::of(&[engine]);
+    assert_eq!(stage.ask().await, Err(kept.clone()));
+    assert_eq!(stage.stream().await, [Ok(()), Err(kept)]);
 }
 
 #[tokio::test]
