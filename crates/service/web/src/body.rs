@@ -11,17 +11,34 @@ use hyper::body::{Body, Incoming};
 
 use crate::fault::FetchFault;
 
-/// Reads the whole body without decompressing it.
-pub(crate) async fn read_body(mut body: Incoming, bytes_max: usize) -> Result<Bytes, FetchFault> {
+/// What becomes of a body that is longer than allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExcessPolicy {
+    Refuse,
+    /// Keeps the first bytes and reads no more.
+    Cut,
+}
+
+/// Reads the body without decompressing it.
+pub(crate) async fn read_body(
+    mut body: Incoming,
+    bytes_max: usize,
+    excess: ExcessPolicy,
+) -> Result<Bytes, FetchFault> {
     let told = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if bytes_max < told {
+    if bytes_max < told && excess == ExcessPolicy::Refuse {
         return Err(FetchFault::TooLarge(bytes_max));
     }
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(piece) = frame.map_err(|_| FetchFault::Broken)?.into_data() else { continue };
-        if bytes_max - whole.len() < piece.len() {
-            return Err(FetchFault::TooLarge(bytes_max));
+        let room = bytes_max - whole.len();
+        if room < piece.len() {
+            if excess == ExcessPolicy::Refuse {
+                return Err(FetchFault::TooLarge(bytes_max));
+            }
+            whole.extend_from_slice(&piece[..room]);
+            break;
         }
         whole.extend_from_slice(&piece);
     }
@@ -33,6 +50,7 @@ pub(crate) async fn unpack_body(
     headers: &HeaderMap,
     packed: Bytes,
     bytes_max: usize,
+    excess: ExcessPolicy,
 ) -> Result<Bytes, FetchFault> {
     let encoding = headers.get(CONTENT_ENCODING).map(|it| it.to_str().unwrap_or("?"));
     let encoding = encoding.unwrap_or("identity").trim().to_ascii_lowercase();
@@ -44,21 +62,28 @@ pub(crate) async fn unpack_body(
     };
     let unpacking = tokio::task::spawn_blocking(move || {
         if is_gzip {
-            decompress_within(MultiGzDecoder::new(packed.as_ref()), bytes_max)
+            decompress_within(MultiGzDecoder::new(packed.as_ref()), bytes_max, excess)
         } else {
-            decompress_within(ZlibDecoder::new(packed.as_ref()), bytes_max)
+            decompress_within(ZlibDecoder::new(packed.as_ref()), bytes_max, excess)
         }
     });
     unpacking.await.map_err(|_| FetchFault::Garbled)?
 }
 
-fn decompress_within(decoder: impl Read, bytes_max: usize) -> Result<Bytes, FetchFault> {
+fn decompress_within(
+    decoder: impl Read,
+    bytes_max: usize,
+    excess: ExcessPolicy,
+) -> Result<Bytes, FetchFault> {
     let mut unpacked = Vec::new();
     let one_more = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
     let read = decoder.take(one_more).read_to_end(&mut unpacked);
-    if bytes_max < unpacked.len() {
-        return Err(FetchFault::TooLarge(bytes_max));
+    match (bytes_max < unpacked.len(), excess) {
+        (true, ExcessPolicy::Refuse) => return Err(FetchFault::TooLarge(bytes_max)),
+        (true, ExcessPolicy::Cut) => unpacked.truncate(bytes_max),
+        // The end of a cut body is missing, and what is before it is valid.
+        (false, ExcessPolicy::Cut) if read.is_err() && !unpacked.is_empty() => {}
+        (false, _) => drop(read.map_err(|_| FetchFault::Garbled)?),
     }
-    read.map_err(|_| FetchFault::Garbled)?;
     Ok(unpacked.into())
 }

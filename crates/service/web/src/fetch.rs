@@ -21,7 +21,7 @@ use rustls::ClientConfig;
 use sandbox::CallerId;
 use tokio::time::timeout;
 
-use crate::body;
+use crate::body::{self, ExcessPolicy};
 use crate::caller_permits::{CallerPermits, PermitLimits};
 use crate::connect::{AddressOverride, connect_host};
 use crate::fault::FetchFault;
@@ -42,6 +42,7 @@ pub struct FetchRequest {
     pub accept: String,
     /// Maximum size of the body, compressed and decompressed.
     pub bytes_max: usize,
+    pub(crate) excess: ExcessPolicy,
     pub redirects_max: usize,
     /// Time limit for the whole fetch with redirects.
     pub time_max: Duration,
@@ -72,11 +73,18 @@ impl FetchRequest {
             method: FetchMethod::Get,
             accept: accept.to_owned(),
             bytes_max,
+            excess: ExcessPolicy::Refuse,
             redirects_max: 5,
             time_max,
             headers: HeaderMap::new(),
             caller,
         }
+    }
+
+    /// Keeps the first `bytes_max` bytes of a longer body instead of failing.
+    #[must_use]
+    pub(crate) fn cut_at_limit(self) -> FetchRequest {
+        FetchRequest { excess: ExcessPolicy::Cut, ..self }
     }
 
     /// Follows no redirects: a redirect is returned like any response.
@@ -189,7 +197,7 @@ impl WebFetcher {
         let reading = async move {
             let answer = sender.send_request(request).await.map_err(|_| FetchFault::Broken)?;
             let (head, body) = answer.into_parts();
-            let packed = body::read_body(body, ask.bytes_max).await?;
+            let packed = body::read_body(body, ask.bytes_max, ask.excess).await?;
             Ok((head, packed))
         };
         let driving = async {
@@ -201,7 +209,7 @@ impl WebFetcher {
             read = reading => read?,
             () = driving => return Err(FetchFault::Broken),
         };
-        let body = body::unpack_body(&head.headers, packed, ask.bytes_max).await?;
+        let body = body::unpack_body(&head.headers, packed, ask.bytes_max, ask.excess).await?;
         Ok(FetchResponse { address, status: head.status.as_u16(), headers: head.headers, body })
     }
 

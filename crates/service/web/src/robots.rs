@@ -13,7 +13,7 @@ use crate::fetch::{FetchRequest, WebFetcher};
 
 /// Our product token in robots.txt.
 const AGENT: &str = "tollgate";
-/// RFC 9309 requires parsers to read at least 500 KiB.
+/// RFC 9309 requires parsers to read at least 500 KiB. The rest of a longer file is ignored.
 const FILE_BYTES_MAX: usize = 500 * 1024;
 const TIME_MAX: Duration = Duration::from_secs(5);
 /// Cache time. RFC 9309 allows at most 24 hours.
@@ -90,10 +90,10 @@ impl RobotsCache {
         let Ok(address) = page.join("/robots.txt", fetcher.address_scope()) else {
             return Ok(true);
         };
-        let ask = FetchRequest::get(caller, "text/plain", FILE_BYTES_MAX, TIME_MAX);
+        let ask = FetchRequest::get(caller, "text/plain", FILE_BYTES_MAX, TIME_MAX).cut_at_limit();
         let rules = match fetcher.fetch(&address, &ask).await {
             Ok(fetched) if fetched.is_success() => {
-                RobotsRules::parse(&String::from_utf8_lossy(&fetched.body))
+                RobotsRules::parse(&String::from_utf8_lossy(whole_lines(&fetched.body)))
             }
             Err(FetchFault::Busy) => return Err(FetchFault::Busy),
             _ => RobotsRules::default(),
@@ -173,6 +173,16 @@ impl RobotsRules {
         let best = fitting.max_by_key(|(allows, pattern)| (pattern.len(), *allows));
         best.is_none_or(|(allows, _)| *allows)
     }
+}
+
+/// The file without the line that the limit cut off: a part of `Disallow: /private` may be
+/// `Disallow: /`.
+fn whole_lines(file: &[u8]) -> &[u8] {
+    if file.len() < FILE_BYTES_MAX {
+        return file;
+    }
+    let end = file.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(0);
+    &file[..end]
 }
 
 /// `*` matches any text, and a trailing `$` matches the end.

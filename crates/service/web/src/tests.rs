@@ -163,6 +163,34 @@ async fn what_breaks_off_or_is_no_answer_is_told() {
 }
 
 #[tokio::test]
+async fn the_first_500_kib_of_a_longer_robots_txt_apply() {
+    const KEPT: usize = 500 * 1024;
+    let rules = "User-agent: *\nDisallow: /private\n";
+    // The limit is in the middle of the last rule, after its slash.
+    let cut = "Disallow: /";
+    let padding = "#".repeat(KEPT - rules.len() - cut.len() - 1);
+    let text = format!("{rules}{padding}\n{cut}late\n{}", "#\n".repeat(400_000));
+    let packed = {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        let packed = encoder.finish().unwrap();
+        let head = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n";
+        [head.as_bytes().to_vec(), packed].concat()
+    };
+    let without_length = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{text}");
+    for answer in [page("text/plain", &text), packed, without_length.into_bytes()] {
+        let site = Site::start(move |_| answer.clone()).await;
+        let fetcher = fetcher(&site);
+        for (path, is_allowed) in [("private", false), ("late", true), ("other", true)] {
+            let robots = crate::robots::RobotsCache::default();
+            let address = fetcher.parse(&format!("http://public.example.com/{path}")).unwrap();
+            let allowed = robots.is_page_allowed(&fetcher, &address, CallerId(7)).await;
+            assert_eq!(allowed, Ok(is_allowed), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_rules_of_a_site_are_looked_up_for_the_caller_who_wants_the_page() {
     let site = Site::start(|_| page("text/plain", "User-agent: *\nDisallow: /private")).await;
     let fetcher = fetcher(&site);
