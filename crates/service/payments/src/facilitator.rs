@@ -48,7 +48,7 @@ impl FacilitatorSettler {
         Ok(self.server.with_path("supported").get("facilitator /supported").await?.body)
     }
 
-    async fn verify(&self, order: &SettlementOrder) -> Result<(), SettleFailure> {
+    pub(crate) async fn verify(&self, order: &SettlementOrder) -> Result<(), SettleFailure> {
         let request = order.payment.facilitator_request(&order.requirement);
         let server = self.server.with_path("verify");
         let answer = server.post(&request, "facilitator /verify").await?;
@@ -57,6 +57,7 @@ impl FacilitatorSettler {
         if verified.is_valid {
             return Ok(());
         }
+        log_reason("/verify", verified.invalid_reason.as_deref());
         Err(decline_with_reason(verified.invalid_reason).into())
     }
 
@@ -80,11 +81,16 @@ impl FacilitatorSettler {
         };
         let settled: SettleResponse = serde_json::from_value(answer.body)
             .map_err(|error| unreadable_answer("/settle", answer.status, &error))?;
+        let transaction = settled.transaction.filter(|it| is_name(it));
+        if !settled.success {
+            log_reason("/settle", settled.error_reason.as_deref());
+        } else if transaction.is_none() {
+            tracing::warn!("the facilitator settled a payment without a usable transaction id");
+        }
         let reason = settled.error_reason.unwrap_or_default();
         if !settled.success && is_refusal(&reason) {
             return Ok(ChainSighting::Never(decline_with_reason(Some(reason))));
         }
-        let transaction = settled.transaction.filter(|it| is_name(it));
         Ok(ChainSighting::Waiting { transaction })
     }
 
@@ -96,6 +102,21 @@ impl FacilitatorSettler {
             _ => Err(SettleFailure::unable("payments on this network are not settled any more")),
         }
     }
+}
+
+/// Logs why the facilitator declined a payment: the payer gets a fixed text if the reason is not a
+/// plain word.
+fn log_reason(path: &str, reason: Option<&str>) {
+    let reason = reason.map_or_else(|| "no reason given".to_owned(), shorten_reason);
+    tracing::warn!(reason, "the facilitator declined a payment at {path}: {reason}");
+}
+
+/// The beginning of a text from outside, without characters that change a log line.
+fn shorten_reason(reason: &str) -> String {
+    const REASON_CHARS_MAX: usize = 128;
+    let is_plain = |it: char| it.is_ascii_graphic() || it == ' ';
+    let plain = reason.chars().map(|it| if is_plain(it) { it } else { '?' });
+    plain.take(REASON_CHARS_MAX).collect()
 }
 
 /// Logs why an answer cannot be read. The error quotes the answer, so callers do not get it.

@@ -3,6 +3,7 @@
 mod claim_steps;
 mod crash;
 mod crashing_store;
+mod facilitator_log;
 mod nonsense;
 mod recheck;
 mod refusals;

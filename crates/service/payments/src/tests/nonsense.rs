@@ -51,7 +51,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-fn order() -> SettlementOrder {
+pub(super) fn order() -> SettlementOrder {
     let terms = terms();
     let payment = wallet::UnverifiedPayment::decode(Payer::new(1).header().as_bytes()).unwrap();
     let now = Timestamp::from_ms(super::world::NOW_S * 1000);
