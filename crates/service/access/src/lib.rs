@@ -399,3 +399,6 @@ impl KeyRing {
 fn link_secret(token: &str) -> String {
     format!("operator link\0{token}")
 }
+
+#[cfg(test)]
+mod tests;
