@@ -147,7 +147,7 @@ impl ModelRegistry {
         let models = self.lock();
         let status = |(id, kind): (String, ModelKind)| {
             let entry = models.get(&id);
-            let loaded = entry.and_then(|entry| entry.cell.get());
+            let loaded = entry.and_then(|entry| entry.cell.get()).filter(|it| !it.is_stopped());
             let state = match entry {
                 Some(_) if loaded.is_some() => "loaded",
                 Some(entry) if entry.is_loading => "loading",
@@ -188,6 +188,10 @@ impl ModelRegistry {
         let mut models = self.lock();
         let entry = models.entry(id.to_owned()).or_insert_with(|| RegistryEntry::new(kind));
         entry.used_at = Instant::now();
+        if entry.is_stopped() {
+            tracing::error!("unloaded {id}: its thread has panicked; it is loaded again");
+            entry.unload();
+        }
         Arc::clone(&entry.cell)
     }
 
@@ -300,6 +304,11 @@ impl RegistryEntry {
         Arc::strong_count(&self.cell) == 1 && self.cell.get().is_some_and(ModelHandle::is_unused)
     }
 
+    /// True if loaded, and unable to run a request again.
+    fn is_stopped(&self) -> bool {
+        self.cell.get().is_some_and(ModelHandle::is_stopped)
+    }
+
     fn is_on_gpus(&self) -> bool {
         self.cell.get().is_some_and(|loaded| loaded.gpu_layers().is_some())
     }
@@ -308,3 +317,6 @@ impl RegistryEntry {
         self.cell = Arc::new(OnceCell::new());
     }
 }
+
+#[cfg(test)]
+mod tests;

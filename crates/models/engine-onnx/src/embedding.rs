@@ -8,6 +8,7 @@ mod worker;
 
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
 
 use self::bert::BertEncoder;
 use self::tokens::EmbeddingTokenizer;
@@ -22,6 +23,7 @@ pub struct TextEmbedder {
     tokens: EmbeddingTokenizer,
     dimensions: usize,
     tasks: SyncSender<EmbeddingTask>,
+    thread: JoinHandle<()>,
 }
 
 /// The treatment of inputs that exceed the model's limit.
@@ -59,13 +61,19 @@ impl TextEmbedder {
         let tokens = EmbeddingTokenizer::load(folder, bert.tokens_max())?;
         let dimensions = bert.dimensions();
         let (tasks, queue) = sync_channel(JOBS_MAX);
-        worker::start_worker(bert, queue)
+        let thread = worker::start_worker(bert, queue)
             .map_err(|error| EmbeddingError::Failed(error.to_string()))?;
-        Ok(TextEmbedder { tokens, dimensions, tasks })
+        Ok(TextEmbedder { tokens, dimensions, tasks, thread })
     }
 
     pub fn dimensions(&self) -> usize {
         self.dimensions
+    }
+
+    /// True if the model's thread has ended, which it does only by a panic. The model accepts no
+    /// requests any more.
+    pub fn is_stopped(&self) -> bool {
+        self.thread.is_finished()
     }
 
     /// The longest input, in tokens.

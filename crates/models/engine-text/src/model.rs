@@ -90,6 +90,12 @@ impl TextModel {
         self.memory_bytes
     }
 
+    /// True if the model's thread has ended, which it does only by a panic. The model accepts no
+    /// requests any more.
+    pub fn is_stopped(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Tokenizes the prompt and passes it to the model's thread. Blocks for a while if the prompt
     /// is long, so call it on a blocking thread.
     pub fn generate(&self, request: &TextRequest) -> Result<TextGeneration, TextRefusal> {

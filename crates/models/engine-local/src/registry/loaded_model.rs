@@ -44,6 +44,9 @@ pub(crate) enum ModelRuntime {
     CutOut(Arc<BackgroundRemover>),
     Erase(Arc<ObjectEraser>),
     Safety(Arc<NsfwClassifier>),
+    /// A thread in place of a model, for tests.
+    #[cfg(test)]
+    Thread(Arc<std::thread::JoinHandle<()>>),
 }
 
 impl std::fmt::Debug for ModelHandle {
@@ -77,8 +80,27 @@ impl ModelHandle {
             ModelRuntime::CutOut(model) => Arc::strong_count(model),
             ModelRuntime::Erase(model) => Arc::strong_count(model),
             ModelRuntime::Safety(model) => Arc::strong_count(model),
+            #[cfg(test)]
+            ModelRuntime::Thread(thread) => Arc::strong_count(thread),
         };
         holders == 1
+    }
+
+    /// True if the model has a thread, and a panic has ended it.
+    pub(crate) fn is_stopped(&self) -> bool {
+        match &self.model {
+            ModelRuntime::Text(model) => model.is_stopped(),
+            ModelRuntime::Embedding(model) => model.is_stopped(),
+            #[cfg(test)]
+            ModelRuntime::Thread(thread) => thread.is_finished(),
+            ModelRuntime::Transcription(_)
+            | ModelRuntime::Speech(_)
+            | ModelRuntime::Image(_)
+            | ModelRuntime::Upscale(_)
+            | ModelRuntime::CutOut(_)
+            | ModelRuntime::Erase(_)
+            | ModelRuntime::Safety(_) => false,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use super::batch;
 use super::bert::BertEncoder;
@@ -38,11 +38,13 @@ struct EmbeddingWorker {
 }
 
 /// Starts the thread; it ends when all senders are dropped.
-pub(super) fn start_worker(bert: BertEncoder, queue: Receiver<EmbeddingTask>) -> io::Result<()> {
+pub(super) fn start_worker(
+    bert: BertEncoder,
+    queue: Receiver<EmbeddingTask>,
+) -> io::Result<JoinHandle<()>> {
     let worker =
         EmbeddingWorker { bert, open: Vec::new(), waiting: VecDeque::new(), jobs_begun: 0 };
-    thread::Builder::new().name("embedding".to_owned()).spawn(move || worker.run(&queue))?;
-    Ok(())
+    thread::Builder::new().name("embedding".to_owned()).spawn(move || worker.run(&queue))
 }
 
 impl EmbeddingWorker {
