@@ -38,6 +38,7 @@ pub use idempotency::IdempotencyHeader;
 pub use json::{JsonBody, QueryOrJson};
 pub(crate) use json::{LARGE_BYTES, run_blocking};
 pub use json_with_bytes::JsonWithBytes;
+pub(crate) use metered_body::BodyPace;
 pub use path::PathParameters;
 pub use payment::PaymentHeader;
 pub use query::QueryParameters;

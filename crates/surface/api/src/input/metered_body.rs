@@ -35,7 +35,7 @@ pub(crate) struct BodyPace {
 
 impl BodyPace {
     /// Time that the body may have taken by the moment `bytes` have arrived.
-    fn time_for(self, bytes: usize) -> Duration {
+    pub(crate) fn time_for(self, bytes: usize) -> Duration {
         let seconds = bytes as f64 / f64::from(self.bytes_per_s_min.max(1));
         (self.start + Duration::from_secs_f64(seconds)).min(self.total_max)
     }

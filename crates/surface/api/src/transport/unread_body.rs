@@ -21,16 +21,31 @@ use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
+use crate::input::BodyPace;
+
 /// The longest rest that is read before the response is sent.
-const SHORT_BYTES_MAX: u64 = 64 * 1024;
-/// Time that the response waits for a short rest.
-const SHORT_WAIT: Duration = Duration::from_secs(1);
+const SHORT_BYTES_MAX: usize = 64 * 1024;
 /// Bytes read while the response is sent, so that the client can read it. More than any accepted
 /// body, for clients slightly over the limit.
-const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
-const LINGER_WAIT: Duration = Duration::from_secs(30);
+const LINGER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Time for the bytes that are read. A body that trickles in has only the first part of it.
+const LINGER_PACE: BodyPace = BodyPace {
+    start: Duration::from_secs(2),
+    bytes_per_s_min: 16 * 1024,
+    total_max: Duration::from_secs(30),
+};
 /// The same after a body that came too slowly: its client has time to read the answer while it sends.
-const LINGER_WAIT_SLOW: Duration = Duration::from_secs(1);
+const LINGER_PACE_SLOW: BodyPace = BodyPace {
+    start: Duration::from_secs(1),
+    bytes_per_s_min: 16 * 1024,
+    total_max: Duration::from_secs(1),
+};
+/// Time that the response waits for a short rest.
+const SHORT_PACE: BodyPace = BodyPace {
+    start: Duration::from_secs(1),
+    bytes_per_s_min: 16 * 1024,
+    total_max: Duration::from_secs(1),
+};
 
 /// Receives the unread rest of a body from its handler.
 #[derive(Default)]
@@ -69,18 +84,19 @@ impl UnreadBody {
     pub(super) async fn drain_rest(self, response: &mut Response, tasks: &TaskTracker) {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(BodyRest { mut body, is_held_back }) = left else { return };
-        if !is_held_back && body.size_hint().lower() <= SHORT_BYTES_MAX {
-            let short = discard_body(&mut body, SHORT_BYTES_MAX, Instant::now() + SHORT_WAIT);
-            if short.await == DiscardOutcome::Over {
-                return;
-            }
+        let rest_bytes = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        let is_short = !is_held_back && rest_bytes <= SHORT_BYTES_MAX;
+        if is_short
+            && discard_body(&mut body, SHORT_BYTES_MAX, SHORT_PACE).await == DiscardOutcome::Over
+        {
+            return;
         }
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         if !is_held_back {
             let was_slow = response.status() == StatusCode::REQUEST_TIMEOUT;
-            let wait = if was_slow { LINGER_WAIT_SLOW } else { LINGER_WAIT };
+            let pace = if was_slow { LINGER_PACE_SLOW } else { LINGER_PACE };
             tasks.spawn(async move {
-                discard_body(&mut body, LINGER_BYTES_MAX, Instant::now() + wait).await;
+                discard_body(&mut body, LINGER_BYTES_MAX, pace).await;
             });
         }
     }
@@ -92,16 +108,18 @@ enum DiscardOutcome {
     GoesOn,
 }
 
-/// Reads and discards a body, up to `bytes_max` bytes and the deadline.
-async fn discard_body(body: &mut Body, bytes_max: u64, deadline: Instant) -> DiscardOutcome {
-    let mut seen: u64 = 0;
+/// Reads and discards a body, up to `bytes_max` bytes and at the pace at least.
+async fn discard_body(body: &mut Body, bytes_max: usize, pace: BodyPace) -> DiscardOutcome {
+    let begun = Instant::now();
+    let mut seen: usize = 0;
     while seen <= bytes_max {
+        let deadline = begun + pace.time_for(seen);
         let data = match timeout_at(deadline, body.frame()).await {
             Ok(None) => return DiscardOutcome::Over,
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
             Ok(Some(Err(_))) | Err(_) => return DiscardOutcome::GoesOn,
         };
-        seen = seen.saturating_add(u64::try_from(data.len()).unwrap_or(u64::MAX));
+        seen = seen.saturating_add(data.len());
     }
     DiscardOutcome::GoesOn
 }

@@ -29,8 +29,8 @@ use tower::ServiceExt;
 use crate::console::{begin, cookie};
 
 /// Maximum time for a body that does not arrive. If it is read: 20 s, 1 s before the refusal and 1 s of
-/// draining beside it. If not: 1 s, and 30 s of draining.
-const BODY_TIME_MAX: Duration = Duration::from_secs(35);
+/// draining beside it. If not: 1 s, and 2 s of draining.
+const BODY_TIME_MAX: Duration = Duration::from_secs(25);
 const METHODS: [Method; 4] = [Method::GET, Method::POST, Method::PATCH, Method::DELETE];
 const CONTENT_TYPES: [&str; 2] = ["application/json", "multipart/form-data; boundary=x"];
 
