@@ -225,6 +225,10 @@ async fn wait_for_lost_lease(lease: Option<watch::Receiver<LeaseState>>) -> Comm
     CommandError::Failed("another process has taken this one's place in the database".to_owned())
 }
 
+/// The effect of `trusted_proxies` without an https `public_url`.
+pub(crate) const PLAIN_COOKIES: &str = "trusted_proxies are set and public_url is not https, so the \
+     console's cookie is sent without `Secure`";
+
 /// Logs warnings about settings that are valid but may not do what the operator expects.
 fn log_warnings(config: &ServiceConfig) {
     for warning in &config.warnings {
@@ -235,6 +239,9 @@ fn log_warnings(config: &ServiceConfig) {
         tracing::warn!(
             "models have region_restrictions, which hold nobody back: set country_header in [server]"
         );
+    }
+    if config.server.lacks_https_url() {
+        tracing::warn!("{PLAIN_COOKIES}: set public_url in [server] to the https URL of callers");
     }
 }
 

@@ -5,10 +5,18 @@ use std::net::{SocketAddr, TcpListener};
 use config::sections::server::ServerConfig;
 
 use super::CheckFinding;
+use crate::serve::PLAIN_COOKIES;
 
 pub(crate) fn check_listeners(server: &ServerConfig, is_running: bool) -> Vec<CheckFinding> {
     let listeners = [("listen", server.listen), ("admin_listen", server.admin_listen)];
-    listeners.iter().map(|(key, address)| check_listener(key, *address, is_running)).collect()
+    let findings = listeners.iter().map(|(key, address)| check_listener(key, *address, is_running));
+    findings.chain(check_public_url(server)).collect()
+}
+
+fn check_public_url(server: &ServerConfig) -> Option<CheckFinding> {
+    let fix = "set `public_url` in [server] to the https URL that callers use";
+    let warning = || CheckFinding::warning("server.public_url", PLAIN_COOKIES, fix);
+    server.lacks_https_url().then(warning)
 }
 
 fn check_listener(key: &str, address: SocketAddr, is_running: bool) -> CheckFinding {

@@ -54,6 +54,23 @@ fn what_is_wrong_fails_with_a_remedy() {
 }
 
 #[test]
+fn proxies_without_an_https_url_are_a_warning_here_and_at_the_start() {
+    let proxies = format!("{FREE_PORTS}trusted_proxies = [\"10.0.0.0/8\"]\n");
+    let told = "trusted_proxies are set and public_url is not https";
+    // The start ends at an address that is in use, after its warnings.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let start = ["serve", "--listen", address.as_str()];
+    let home = TestHome::with_config(&proxies);
+    assert_eq!(verdict(&home, "server.public_url"), "warning");
+    assert!(home.run(&start).stderr.contains(told));
+    let secure = format!("{proxies}public_url = \"https://api.example.com\"\n");
+    let home = TestHome::with_config(&secure);
+    assert!(!home.run(&["doctor"]).stdout.contains("server.public_url"));
+    assert!(!home.run(&start).stderr.contains(told));
+}
+
+#[test]
 fn a_wrong_configuration_fails_with_its_place() {
     let home = TestHome::with_config("[servr]\n");
     home.fails(&["doctor"], 1, &["tollgate.toml:1: unknown section `servr`"]);

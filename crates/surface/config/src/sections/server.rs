@@ -123,6 +123,15 @@ pub struct ServerConfig {
     pub shutdown_grace: Duration,
 }
 
+impl ServerConfig {
+    /// True if proxies forward requests, probably over TLS, and nothing tells the service that
+    /// callers use TLS: cookies of the console are then sent without `Secure`.
+    pub fn lacks_https_url(&self) -> bool {
+        let is_https = self.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+        !self.trusted_proxies.is_empty() && !is_https
+    }
+}
+
 /// A range of IP addresses with a common prefix: `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange {
