@@ -92,11 +92,7 @@ impl AppState {
         let subject = LimitSubject::new(holder.owner.id, &model.id);
         let allowed = tier.limits_for(LimitClass::of_model(model));
         let admitted = self.limiter.admit(subject, allowed, tokens, now);
-        let known = match &admitted {
-            Ok(admission) => admission.standing,
-            Err(exceeded) => *exceeded.limit_status(),
-        };
-        standing.set(known);
+        standing.set_counted(&admitted);
         admitted.map_err(|exceeded| {
             self.log_limit_hit(holder, tier, model.id.clone(), exceeded.kind(), now);
             caller_limits::refuse_rate_limited(&exceeded)

@@ -32,7 +32,7 @@ use crate::origin::CallerOrigin;
 use crate::payment::can_consume;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
-use crate::refusal::render::{InsufficientFunds, PriceDiscovery};
+use crate::refusal::render::{InsufficientFunds, PriceDiscovery, ServiceBusy};
 use crate::reply::HandlerReply;
 use crate::request_head::RequestHead;
 use crate::request_id::RequestId;
@@ -206,42 +206,40 @@ impl CallContext {
         })?;
         refuse_if_blocked(&self.app, &self.caller(), self.now)?;
         if let EndpointLimit::Class(class) = self.policy.limit {
-            let admitted = self.count_request(class).await;
-            let (Ok(known) | Err((known, _))) = &admitted;
-            self.standing.set(*known);
-            admitted.map_err(|(_, refusal)| refusal)?;
+            self.count_request(class).await?;
         }
         Ok(caller)
     }
 
     /// Counts the request against its class, and adds a refusal to the caller's log.
-    async fn count_request(
-        &self,
-        class: LimitClass,
-    ) -> Result<RateLimitStatus, (RateLimitStatus, Refusal)> {
+    async fn count_request(&self, class: LimitClass) -> Result<(), Refusal> {
         let (app, holder, now) = (&self.app, self.holder.as_deref(), self.now);
         let tier = app.tier(holder);
         let allowed = tier.limits_for(class);
         let admitted = match holder {
             Some(holder) => {
                 let subject = LimitSubject::new(holder.owner.id, class);
-                app.limiter.admit(subject, allowed, 0, now).map(|admission| admission.standing)
+                let admitted = app.limiter.admit(subject, allowed, 0, now);
+                self.standing.set_counted(&admitted);
+                admitted.map(|_| ())
             }
             None => {
                 let subject = LimitSubject::new(self.origin.address, class);
-                app.admit_anonymous(subject, allowed, now).await
+                let admitted = app.admit_anonymous(subject, allowed, now).await;
+                self.standing.set(match &admitted {
+                    Ok(standing) => *standing,
+                    Err(exceeded) => *exceeded.limit_status(),
+                });
+                admitted.map(|_| ())
             }
         };
-        match admitted {
-            Ok(standing) => Ok(standing),
-            Err(exceeded) => {
-                if let Some(holder) = holder {
-                    let counted = limit_log_name(self.policy.path);
-                    app.log_limit_hit(holder, tier, counted, exceeded.kind(), now);
-                }
-                Err((*exceeded.limit_status(), caller_limits::refuse_rate_limited(&exceeded)))
+        admitted.map_err(|exceeded| {
+            if let Some(holder) = holder {
+                let counted = limit_log_name(self.policy.path);
+                app.log_limit_hit(holder, tier, counted, exceeded.kind(), now);
             }
-        }
+            caller_limits::refuse_rate_limited(&exceeded)
+        })
     }
 
     fn build_call<C, I>(&self, caller: C, input: I) -> ApiCall<C, I> {
@@ -263,6 +261,9 @@ impl CallContext {
         let asked = top_up(app, &response, holder, &self.request_head());
         let mut response = asked.unwrap_or(response);
         note_failure(app, &self.caller(), &self.parts, &response, now);
+        if response.extensions().get::<ServiceBusy>().is_some() {
+            self.standing.return_request(&app.limiter);
+        }
         let known = self.standing.get();
         let standing = known.unwrap_or_else(|| {
             current_rate_limit(app, holder, self.origin.address, self.policy.usual_class, now)

@@ -1,11 +1,11 @@
 //! A caller's rate limits and balance, and the headers that show them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use access::CredentialHolder;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use domain::limits::window::{ExceededLimit, RateLimitStatus};
+use domain::limits::window::{ExceededLimit, LimitAdmission, RateLimitStatus, WindowLimiter};
 use ledger::Ledger;
 use ledger_core::LimitClass;
 use moment::Timestamp;
@@ -27,15 +27,44 @@ static LIMIT_TYPE: HeaderName = HeaderName::from_static("x-ratelimit-type");
 
 /// The caller's rate-limit state, once known. The last value set counts.
 #[derive(Debug, Clone, Default)]
-pub struct RateLimitCell(Arc<Mutex<Option<RateLimitStatus>>>);
+pub struct RateLimitCell(Arc<Mutex<RequestStanding>>);
+
+#[derive(Debug, Default)]
+struct RequestStanding {
+    known: Option<RateLimitStatus>,
+    /// Set once the request is counted.
+    admission: Option<LimitAdmission>,
+}
 
 impl RateLimitCell {
     pub fn set(&self, standing: RateLimitStatus) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(standing);
+        self.lock().known = Some(standing);
+    }
+
+    /// Sets the outcome of counting the request.
+    pub(crate) fn set_counted(&self, admitted: &Result<LimitAdmission, ExceededLimit>) {
+        let mut standing = self.lock();
+        standing.admission = admitted.as_ref().ok().copied();
+        standing.known = Some(match admitted {
+            Ok(admission) => admission.standing,
+            Err(exceeded) => *exceeded.limit_status(),
+        });
     }
 
     pub(crate) fn get(&self) -> Option<RateLimitStatus> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().known
+    }
+
+    /// Gives the request back if it was counted: the service was too busy for it.
+    pub(crate) fn return_request(&self, limiter: &WindowLimiter) {
+        let mut standing = self.lock();
+        if let Some(admission) = standing.admission.take() {
+            standing.known = Some(limiter.return_request(admission));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RequestStanding> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

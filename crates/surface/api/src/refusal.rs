@@ -177,7 +177,9 @@ impl Refusal {
     pub fn busy(message: impl Into<String>) -> Refusal {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         let refusal = Refusal::standard(status, "Service busy", message, Some("SERVICE_BUSY"));
-        refusal.retry_after(Duration::from_secs(2))
+        let mut refusal = refusal.retry_after(Duration::from_secs(2));
+        refusal.0.is_busy = true;
+        refusal
     }
 
     /// 502: a web page could not be downloaded.

@@ -42,6 +42,8 @@ struct MinuteWindow {
     number: i64,
     requests: u64,
     tokens: u64,
+    /// Requests that were counted and given back.
+    requests_returned: u64,
 }
 
 /// The values of the rate-limit headers.
@@ -145,6 +147,23 @@ impl WindowLimiter {
         if window.number == admission.window {
             window.tokens = window.tokens.saturating_sub(admission.tokens_reserved) + tokens_used;
         }
+    }
+
+    /// Gives back a request that the service was too busy to run, in the window that admitted it;
+    /// its tokens are corrected separately. Gives back at most as many as the limit, so that a
+    /// caller who keeps the service busy itself is limited too. Returns the values after it.
+    pub fn return_request(&self, admission: LimitAdmission) -> RateLimitStatus {
+        let RateLimitStatus { allowed, now, .. } = admission.standing;
+        let mut shard = self.lock_shard(admission.subject);
+        let window = shard.windows.get_mut(&admission.subject);
+        let Some(window) = window.filter(|window| window.number == admission.window) else {
+            return admission.standing;
+        };
+        if window.requests_returned < allowed.requests {
+            window.requests_returned += 1;
+            window.requests = window.requests.saturating_sub(1);
+        }
+        window.limit_status(admission.subject, allowed, now)
     }
 
     /// The subject's current values, without counting anything.

@@ -23,6 +23,8 @@ pub(crate) struct RenderedRefusal {
     pub(crate) cause: Option<BoxError>,
     /// Set for price requests (402), which are not failures of the caller.
     pub(crate) is_discovery: bool,
+    /// Set if the service is too busy, which does not use up a request of the caller.
+    pub(crate) is_busy: bool,
     /// Set if the caller has too little money. A wallet also gets the ways to top up.
     pub(crate) shortfall: Option<InsufficientFunds>,
 }
@@ -43,6 +45,10 @@ pub(crate) struct RefusalBody(pub(crate) Arc<Value>);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PriceDiscovery;
 
+/// Marks a response that the service was too busy to give.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServiceBusy;
+
 impl RenderedRefusal {
     pub(crate) fn new(status: StatusCode, reason: &'static str, body: Value) -> RenderedRefusal {
         RenderedRefusal {
@@ -52,6 +58,7 @@ impl RenderedRefusal {
             headers: Vec::new(),
             cause: None,
             is_discovery: false,
+            is_busy: false,
             shortfall: None,
         }
     }
@@ -64,6 +71,7 @@ impl RenderedRefusal {
             headers: self.headers.clone(),
             cause: self.cause.as_ref().map(|cause| cause.to_string().into()),
             is_discovery: self.is_discovery,
+            is_busy: self.is_busy,
             shortfall: self.shortfall.clone(),
         }
     }
@@ -86,6 +94,9 @@ impl IntoResponse for RenderedRefusal {
         response.extensions_mut().insert(RefusalBody(Arc::new(self.body)));
         if self.is_discovery {
             response.extensions_mut().insert(PriceDiscovery);
+        }
+        if self.is_busy {
+            response.extensions_mut().insert(ServiceBusy);
         }
         if let Some(shortfall) = self.shortfall {
             response.extensions_mut().insert(shortfall);

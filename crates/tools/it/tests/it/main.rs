@@ -10,6 +10,7 @@ mod auth;
 mod bad_input;
 mod billing;
 mod bodies;
+mod busy;
 mod characters;
 mod chat;
 mod chat_diem;

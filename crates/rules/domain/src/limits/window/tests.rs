@@ -68,6 +68,22 @@ fn a_request_larger_than_the_limit_runs_alone() {
 }
 
 #[test]
+fn requests_are_given_back_as_often_as_the_limit_allows_and_in_their_window_only() {
+    let limiter = WindowLimiter::default();
+    let subject = LimitSubject::new("account", "model");
+    for _ in 0..ALLOWED.requests {
+        let admission = limiter.admit(subject, ALLOWED, 0, at(0)).unwrap();
+        assert_eq!(limiter.return_request(admission).requests_left, ALLOWED.requests);
+    }
+    let admission = limiter.admit(subject, ALLOWED, 0, at(0)).unwrap();
+    assert_eq!(limiter.return_request(admission).requests_left, ALLOWED.requests - 1);
+    let later = limiter.admit(subject, ALLOWED, 0, at(60_000)).unwrap();
+    limiter.return_request(admission);
+    let known = limiter.limit_status(subject, ALLOWED, at(60_000));
+    assert_eq!(known.requests_left, later.standing.requests_left);
+}
+
+#[test]
 fn windows_that_ended_are_forgotten() {
     let limiter = WindowLimiter::default();
     for caller in 0..SHARDS * (SHARD_WINDOWS_SWEPT + 200) {

@@ -19,10 +19,7 @@ pub(super) fn admit_request(call: &PaidCall) -> Result<(), Refusal> {
     let (tier, class) = (app.tier(Some(holder)), LimitClass::CryptoRpc);
     let subject = LimitSubject::new(holder.owner.id, class);
     let admitted = app.limiter.admit(subject, tier.limits_for(class), 0, *now);
-    standing.set(match &admitted {
-        Ok(admission) => admission.standing,
-        Err(exceeded) => *exceeded.limit_status(),
-    });
+    standing.set_counted(&admitted);
     admitted.map(|_| ()).map_err(|exceeded| {
         app.log_limit_hit(holder, tier, limit_log_name(super::PATH), exceeded.kind(), *now);
         let standing = exceeded.limit_status();
