@@ -144,7 +144,7 @@ fn bomb(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-fn crc(bytes: &[u8]) -> u32 {
+pub(crate) fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum: u32, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
             (sum >> 1) ^ (0xedb8_8320 & (!(sum & 1)).wrapping_add(1))

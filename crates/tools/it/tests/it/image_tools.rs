@@ -11,6 +11,7 @@ use pictures::ImageFileFormat;
 use serde_json::json;
 use testkit::app::TestApp;
 
+use crate::image_edits::crc;
 use crate::images::{base64, png, told};
 
 pub(crate) const UPSCALE: &str = "/image/upscale";
@@ -103,6 +104,60 @@ async fn what_would_become_too_large_is_refused() {
     let reply = app.admin().post(UPSCALE, &body).await;
     assert_eq!(reply.json()["details"]["enhance"]["_errors"][0], "Must be true when `scale` is 1");
     assert_eq!(app.verify_spent().await.nanos(), 0);
+}
+
+/// A PNG of 256 × 256 pixels with further chunks.
+fn png_with(fill: impl FnOnce(&mut png::Info<'_>)) -> Vec<u8> {
+    let mut info = png::Info::with_size(256, 256);
+    fill(&mut info);
+    let mut bytes = Vec::new();
+    let mut writer = png::Encoder::with_info(&mut bytes, info).unwrap().write_header().unwrap();
+    writer.write_image_data(&[80; 256 * 256]).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+/// A PNG whose pixels unpack to far more than its header says.
+fn png_with_excess_pixels() -> Vec<u8> {
+    let mut bytes = png(4_000, 4_000);
+    for place in [16, 20] {
+        bytes[place..place + 4].copy_from_slice(&256_u32.to_be_bytes());
+    }
+    let sum = crc(&bytes[12..29]);
+    bytes[29..33].copy_from_slice(&sum.to_be_bytes());
+    bytes
+}
+
+#[tokio::test]
+async fn pictures_that_unpack_to_much_are_enlarged_without_it_or_refused_unpaid() {
+    const UNPACKED_BYTES: usize = 16 * 1024 * 1024;
+    let app = TestApp::start().await;
+    let painter = paint_with(&app);
+    let profile =
+        |info: &mut png::Info<'_>| info.icc_profile = Some(vec![0; UNPACKED_BYTES].into());
+    let text = |info: &mut png::Info<'_>| {
+        let zeros = "0".repeat(UNPACKED_BYTES);
+        let chunk = png::text_metadata::ZTXtChunk::new("Comment", zeros);
+        info.compressed_latin1_text.push(chunk);
+    };
+    let mut paid = 0;
+    for (what, picture) in [
+        ("colour profile", png_with(profile)),
+        ("text", png_with(text)),
+        ("pixels", png_with_excess_pixels()),
+    ] {
+        assert!(picture.len() < 1024 * 1024, "{what}: {} bytes are sent", picture.len());
+        let reply = app.admin().post(UPSCALE, &json!({"image": base64(&picture)})).await;
+        if reply.status == 200 {
+            assert_eq!(told(&reply.body), (ImageFileFormat::Png, 512, 512), "{what}");
+            paid += 20_000_000;
+        } else {
+            assert_eq!(reply.status, 400, "{what}: {}", reply.text());
+        }
+    }
+    assert_eq!(app.verify_spent().await.nanos(), paid);
+    let sizes: Vec<u32> = painter.scales.lock().unwrap().iter().map(|it| it.1.width).collect();
+    assert!(sizes.iter().all(|width| *width == 256), "{sizes:?}");
 }
 
 #[tokio::test]
