@@ -3,6 +3,8 @@
 mod answer;
 mod blocks;
 mod deltas;
+mod native_stream;
+mod pass_through;
 mod reasoning_details;
 mod request;
 mod stream;
@@ -11,11 +13,14 @@ mod usage;
 
 use std::sync::Arc;
 
-use engine::{ChatAnswer, ChatEngine, ChatRequest, ChatStream, EngineError};
+use engine::{
+    ChatAnswer, ChatEngine, ChatRequest, ChatStream, EngineError, NativeProtocol, NativeRequest,
+};
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 pub(crate) use answer::read_message;
+use native_stream::NativeMessageDecoder;
 pub(crate) use request::MessageEncoder;
 pub(crate) use stream::MessageDecoder;
 
@@ -52,6 +57,11 @@ impl ChatEngine for AnthropicChat {
         request: Arc<ChatRequest>,
     ) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
         Box::pin(async move {
+            if let Some(native) = pass_through::find_messages_request(&request) {
+                let body = pass_through::encode_body(native, &self.model)?;
+                let endpoint = pass_through::add_headers(&self.endpoint, native);
+                return answer::read_native_message(&endpoint.post_json(body).await?);
+            }
             let body = self.message_encoder().encode_whole(&request)?;
             read_message(&self.endpoint.post_json(body).await?)
         })
@@ -62,6 +72,9 @@ impl ChatEngine for AnthropicChat {
         request: Arc<ChatRequest>,
     ) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
         Box::pin(async move {
+            if let Some(native) = pass_through::find_messages_request(&request) {
+                return self.stream_native(native).await;
+            }
             let body = self.message_encoder().encode_streamed(&request)?;
             let deadline = Instant::now() + self.endpoint.timeouts.first_event;
             let answer = self.endpoint.open(body, deadline).await?;
@@ -76,7 +89,14 @@ impl ChatEngine for AnthropicChat {
     }
 
     fn dropped_fields(&self, request: &ChatRequest) -> Vec<String> {
-        request::list_dropped_fields(request)
+        match pass_through::find_messages_request(request) {
+            Some(_) => Vec::new(),
+            None => request::list_dropped_fields(request),
+        }
+    }
+
+    fn passes_through(&self, protocol: NativeProtocol) -> bool {
+        protocol == NativeProtocol::Messages
     }
 
     fn supports_text_completion(&self) -> bool {
@@ -90,6 +110,16 @@ pub(crate) fn chat_only_error() -> EngineError {
 }
 
 impl AnthropicChat {
+    /// Streams the answer to the caller's own request, whose body asks for a stream.
+    async fn stream_native(&self, native: &NativeRequest) -> Result<ChatStream, EngineError> {
+        let body = pass_through::encode_body(native, &self.model)?;
+        let endpoint = pass_through::add_headers(&self.endpoint, native);
+        let deadline = Instant::now() + endpoint.timeouts.first_event;
+        let answer = endpoint.open(body, deadline).await?;
+        let decoder = NativeMessageDecoder::new();
+        event_stream::start_stream(answer, decoder, endpoint.timeouts, deadline).await
+    }
+
     fn message_encoder(&self) -> MessageEncoder<'_> {
         MessageEncoder {
             model: &self.model,

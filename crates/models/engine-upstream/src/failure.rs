@@ -70,7 +70,8 @@ impl UpstreamFailure {
             429 if self.matches_any(&["insufficient_quota"], &[]) => {
                 EngineError::Misconfigured { cause }
             }
-            429 | 503 | 529 => EngineError::Overloaded { retry_after: self.retry_after },
+            529 => EngineError::ServiceOverloaded { retry_after: self.retry_after },
+            429 | 503 => EngineError::Overloaded { retry_after: self.retry_after },
             300..=399 | 401..=404 | 407 => EngineError::Misconfigured { cause },
             408 | 504 => EngineError::Timeout { phase: TimeoutPhase::Answer },
             400..=499 => EngineError::Rejected { message: self.message },
@@ -104,7 +105,8 @@ impl UpstreamFailure {
                 return status;
             }
             let implied = match label.as_str() {
-                "overloaded_error" | "service_unavailable" | "model_overloaded" => 503,
+                "overloaded_error" => 529,
+                "service_unavailable" | "model_overloaded" => 503,
                 "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
                 "invalid_request_error"
                 | "badrequesterror"

@@ -63,7 +63,14 @@ impl ChatEngine for FanOut {
     ) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
         Box::pin(async move {
             let cut = self.plan_requests(&request)?;
-            let requests = split_request(&request, cut);
+            let mut requests = split_request(&request, cut);
+            // An answer that is passed through stays as it came.
+            if request.native.is_some()
+                && requests.len() == 1
+                && let Some(alone) = requests.pop()
+            {
+                return self.single.complete_chat(alone).await;
+            }
             let asked = requests.into_iter().map(|single| self.single.complete_chat(single));
             Ok(join_answers(try_join_all(asked).await?, cut))
         })

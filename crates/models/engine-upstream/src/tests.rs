@@ -7,6 +7,7 @@ mod faults;
 mod golden;
 mod hostile;
 mod local;
+mod native;
 mod pictures;
 mod queued;
 mod queued_workflows;

@@ -29,6 +29,12 @@ pub enum EngineError {
     #[error("the engine is overloaded{}", in_seconds(*.retry_after))]
     Overloaded { retry_after: Option<Duration> },
 
+    /// The provider's whole service is overloaded, by its own account: status 529, or an error of
+    /// the type `overloaded_error`. Treated as [`EngineError::Overloaded`], except that callers of
+    /// the same protocol are given the same status.
+    #[error("the engine's service is overloaded{}", in_seconds(*.retry_after))]
+    ServiceOverloaded { retry_after: Option<Duration> },
+
     /// The engine is starting or still downloading the model's files.
     #[error("the engine is not ready yet: {message}")]
     NotReady { message: String, retry_after: Duration },
@@ -60,6 +66,7 @@ impl EngineError {
             | EngineError::ContextOverflow { .. }
             | EngineError::ContentPolicy { .. } => false,
             EngineError::Overloaded { .. }
+            | EngineError::ServiceOverloaded { .. }
             | EngineError::NotReady { .. }
             | EngineError::Unreachable { .. }
             | EngineError::Timeout { .. }

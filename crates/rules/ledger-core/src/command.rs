@@ -13,7 +13,8 @@ use crate::limit::KeyTerms;
 /// memory and in the database.
 pub const AMOUNT_MAX: Nano = Nano::from_units(10_000_000);
 
-/// One all-or-nothing step. Each carries its own id, so that repeating it changes nothing.
+/// One all-or-nothing step. Each but [`CreditCommand::Raise`] carries its own id, so that repeating
+/// it changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreditCommand {
     /// Credits money paid in over a payment network as USD.
@@ -34,6 +35,9 @@ pub enum CreditCommand {
     SetAllowance { entry: EntryId, owner: OwnerId, kind: AllowanceKind, amount: Nano },
     /// Holds money before work starts.
     Hold { hold: HoldId, payer: HoldPayer, want: HoldRange, kind: HoldKind },
+    /// Adds to an open hold of a request, as far as money is available: wholly, in part or not at
+    /// all. The amounts of `want` are added to what is held.
+    Raise { hold: HoldId, want: HoldRange },
     /// Charges the cost of the work and releases the rest. A cost above the hold is taken from the
     /// remaining balance within the key's limits; the rest is written off. If this is refused, the
     /// hold stays open: release it.
@@ -61,6 +65,12 @@ pub enum HoldRange {
     Exactly(WorkCost),
     /// The available amount, up to `most`; refused if it is below `least`.
     UpTo {
+        least: WorkCost,
+        most: WorkCost,
+    },
+    /// A quarter of the available amount, up to `most` and not below `least`; refused if `least` is
+    /// not available. Leaves room for other holds of the same owner.
+    Share {
         least: WorkCost,
         most: WorkCost,
     },

@@ -5,6 +5,7 @@ use money::{Nano, WorkCost};
 
 use crate::charge::{PaymentLeg, sum_by_currency, sum_in_class};
 use crate::command::{AMOUNT_MAX, HoldKind, HoldPayer, HoldRange};
+use crate::hold_legs::{HoldLegs, choose_hold_legs};
 use crate::id::{EntryId, HoldId, OwnerId};
 use crate::ledger::CreditLedger;
 use crate::limit::{KeyStamp, LimitClass};
@@ -34,7 +35,7 @@ impl CreditLedger {
         kind: HoldKind,
         now: Timestamp,
     ) -> Result<AppliedCommand, CommandRejection> {
-        let (least, most) = want.checked_range()?;
+        let (least, _) = want.checked_range()?;
         self.refuse_known_hold(id, kind)?;
         if HOLDS_MAX <= self.holds.len() {
             return Err(CommandRejection::TooManyHolds);
@@ -42,20 +43,10 @@ impl CreditLedger {
         let key = payer.key.map(|terms| HeldKey { terms, stamp: KeyStamp::at(terms.key, now) });
         let funds = self.funds(payer.owner, now);
         let headroom = self.headroom(key.as_ref());
-        let chosen = choose_legs(&funds.sources, headroom, most);
-        if !chosen.missing.is_free() {
-            let missing = choose_legs(&funds.sources, headroom, least).missing;
-            if !missing.is_free() {
-                return Err(self.shortage_rejection(
-                    &funds.sources,
-                    key.as_ref(),
-                    missing,
-                    least,
-                    now,
-                ));
-            }
+        let HoldLegs { legs, missing } = choose_hold_legs(&funds.sources, headroom, want);
+        if !missing.is_free() {
+            return Err(self.shortage_rejection(&funds.sources, key.as_ref(), missing, least, now));
         }
-        let legs = chosen.legs;
 
         let mut records = Vec::new();
         for opening in &funds.openings {
@@ -188,10 +179,10 @@ impl From<JobHold> for OpenHold {
 
 impl HoldRange {
     /// The least and the most to hold.
-    fn checked_range(self) -> Result<(WorkCost, WorkCost), CommandRejection> {
+    pub(crate) fn checked_range(self) -> Result<(WorkCost, WorkCost), CommandRejection> {
         let (least, most) = match self {
             HoldRange::Exactly(cost) => (cost, cost),
-            HoldRange::UpTo { least, most } => (least, most),
+            HoldRange::UpTo { least, most } | HoldRange::Share { least, most } => (least, most),
         };
         let is_range = |least, most| Nano::ZERO <= least && least <= most && most <= AMOUNT_MAX;
         if is_range(least.usd, most.usd) && is_range(least.diem, most.diem) {

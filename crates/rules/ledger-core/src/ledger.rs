@@ -119,6 +119,7 @@ impl CreditLedger {
             CreditCommand::Hold { hold, payer, want, kind } => {
                 self.make_hold(*hold, payer, *want, *kind, now)
             }
+            CreditCommand::Raise { hold, want } => self.raise_hold(*hold, *want, now),
             CreditCommand::Settle { entry, hold, cost } => {
                 self.settle_hold(*entry, *hold, *cost, now)
             }

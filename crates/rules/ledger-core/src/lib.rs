@@ -7,7 +7,7 @@
 //!
 //! Map of the modules:
 //! - `account`, `charge`, `limit`, `allowance`: the terms.
-//! - `credit`, `debit`, `set_allowance`, `hold`, `settle`, `refund`, `sweep`: one file per command.
+//! - `credit`, `debit`, `set_allowance`, `hold`, `raise`, `settle`, `refund`, `sweep`: one file per command.
 //! - `funds`: the lots that pay, within the key's limits. `counter`: what a key has used.
 //! - `replay`, `restore`: build a ledger from the journal or from a [`LedgerSnapshot`].
 //! - `invariant`, `audit`: rules that always hold for a ledger, and for a journal.
@@ -22,6 +22,7 @@ mod credit;
 mod debit;
 mod group;
 mod hold;
+mod hold_legs;
 mod id;
 mod invariant;
 mod ledger;
@@ -31,6 +32,7 @@ mod owner_funds;
 mod owner_handover;
 mod owner_lots;
 mod query;
+mod raise;
 mod recent;
 mod record;
 mod refund;

@@ -91,7 +91,11 @@ impl CreditLedger {
     /// The amounts that the key's limits leave for charges beyond the hold. None for a limited
     /// class if the hold's period is over: after a restart nothing could be checked against that
     /// limit.
-    fn extension_headroom(&self, key: Option<&HeldKey>, now: Timestamp) -> LimitHeadroom {
+    pub(crate) fn extension_headroom(
+        &self,
+        key: Option<&HeldKey>,
+        now: Timestamp,
+    ) -> LimitHeadroom {
         let headroom = self.headroom(key);
         let Some(HeldKey { terms, stamp }) = key else { return headroom };
         let current = KeyStamp::at(terms.key, now).period_number(terms.period);

@@ -6,6 +6,7 @@ mod durable;
 mod holds;
 mod limits;
 mod lots;
+mod raises;
 mod refunds;
 mod settling;
 mod shipped_bugs;

@@ -88,7 +88,8 @@ pub(crate) fn decide_after_submit_error(
             let refusal = ContentRefusal { message, ..ContentRefusal::default() };
             SubmitFailureStep::End(JobFailure::from_refusal(refusal))
         }
-        EngineError::Overloaded { retry_after } => {
+        EngineError::Overloaded { retry_after }
+        | EngineError::ServiceOverloaded { retry_after } => {
             let pause = retry_after.unwrap_or(OVERLOAD_PAUSE);
             SubmitFailureStep::PutBack { pause, is_attempt: false }
         }

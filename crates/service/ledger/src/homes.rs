@@ -264,7 +264,8 @@ pub(crate) fn owner_of(command: &CreditCommand) -> Option<OwnerId> {
             }
             ChargeSource::Recent => None,
         },
-        CreditCommand::Settle { .. }
+        CreditCommand::Raise { .. }
+        | CreditCommand::Settle { .. }
         | CreditCommand::Release { .. }
         | CreditCommand::Sweep { .. } => None,
     }

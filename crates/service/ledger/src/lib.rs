@@ -28,6 +28,7 @@ mod job;
 mod late_charge;
 mod maintenance;
 mod query;
+mod raise;
 mod reconcile;
 mod settle;
 mod state;

@@ -126,7 +126,7 @@ impl Ledger {
 
 /// Holds again because the core was reloaded since the hold was made and does not know it. The cost
 /// is charged as far as the balance allows; the rest is written off like any overrun.
-fn renew_hold(
+pub(crate) fn renew_hold(
     shared: &Arc<LedgerInner>,
     live: &mut LedgerState,
     hold: &RequestHold,

@@ -9,5 +9,6 @@ mod failures;
 mod fixture;
 mod holds;
 mod jobs;
+mod raises;
 mod random;
 mod tampering;

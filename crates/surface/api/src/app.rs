@@ -206,4 +206,14 @@ impl AppState {
             self.strangers.publish_block(principal, until);
         }
     }
+
+    /// Counts a request that was refused as malformed. Repetitions of its body count less.
+    pub(crate) fn note_bad_request(&self, principal: Principal, digest: u64, now: Timestamp) {
+        if !self.settings.blocks_failures {
+            return;
+        }
+        if let Some(until) = self.failures.count_bad_request(principal, digest, now) {
+            self.strangers.publish_block(principal, until);
+        }
+    }
 }

@@ -24,6 +24,7 @@ use crate::app::{AppState, SharedApp};
 use crate::caller::{KeyHolder, RequiredCredential};
 use crate::caller_limits::{self, BalanceBefore, RateLimitCell};
 use crate::discovery;
+use crate::failed_call::{BlockableCaller, note_failure};
 use crate::home::{self, HomeOwner};
 use crate::input::{
     BodyLimits, BodyOwner, BodyReservation, HandlerInput, LARGE_BYTES, run_blocking,
@@ -32,7 +33,7 @@ use crate::origin::CallerOrigin;
 use crate::payment::can_consume;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
-use crate::refusal::render::{InsufficientFunds, PriceDiscovery, ServiceBusy};
+use crate::refusal::render::{InsufficientFunds, ServiceBusy};
 use crate::reply::HandlerReply;
 use crate::request_head::RequestHead;
 use crate::request_id::RequestId;
@@ -74,6 +75,8 @@ pub struct EndpointPolicy {
     /// The node that handles the request, in a cluster.
     pub home: HomeOwner,
     pub path: &'static str,
+    /// True if refusals count towards the block after too many failures.
+    pub counts_failures: bool,
 }
 
 /// Runs one call. `E` is the error envelope of the endpoint.
@@ -174,7 +177,13 @@ impl CallContext {
     fn caller(&self) -> BlockableCaller<'_> {
         let holder = self.holder.as_deref();
         let principal = identify_principal(holder, self.origin.address);
-        BlockableCaller { principal, holder, path: self.policy.path }
+        BlockableCaller {
+            principal,
+            holder,
+            path: self.policy.path,
+            counts_failures: self.policy.counts_failures,
+            body_digest: self.room.body_digest(),
+        }
     }
 
     fn balance(&self) -> Option<BalanceBefore> {
@@ -317,7 +326,7 @@ pub(crate) async fn refuse_unmatched(
     let known = KeyHolder::authenticate(&app, &build_request_head(&parts, address, now)).await.ok();
     let holder = known.as_ref().map(|KeyHolder(holder)| holder.as_ref());
     let principal = identify_principal(holder, address);
-    let subject = BlockableCaller { principal, holder, path: "" };
+    let subject = BlockableCaller::outside_endpoints(principal, holder);
     let refusal = refuse_if_blocked(&app, &subject, now).err().unwrap_or(refusal);
     let mut response = refusal.into_response();
     note_failure(&app, &subject, &parts, &response, now);
@@ -395,31 +404,6 @@ fn top_up(
     Some(asked.into_response())
 }
 
-/// A caller that may be blocked, with the endpoint that it called.
-struct BlockableCaller<'a> {
-    principal: Principal,
-    holder: Option<&'a CredentialHolder>,
-    /// The endpoint's path; empty if none matched.
-    path: &'static str,
-}
-
-/// Counts a failure caused by the caller, and records the refusal for the console.
-fn note_failure(
-    app: &AppState,
-    caller: &BlockableCaller<'_>,
-    parts: &Parts,
-    response: &Response,
-    now: Timestamp,
-) {
-    if counts_as_failure(response) {
-        app.note_failure(caller.principal, now);
-    }
-    if let Some(holder) = caller.holder {
-        let id = RequestId::from_extensions(&parts.extensions);
-        app.refused.record_response(holder, caller.path, id, response, now);
-    }
-}
-
 /// Checks an input. A large one is checked on a blocking thread, so as not to delay other requests.
 async fn check_input<I: HandlerInput>(raw: I::Raw, body_bytes: usize) -> Result<I, Refusal> {
     let checked = if LARGE_BYTES <= body_bytes {
@@ -448,7 +432,7 @@ pub(crate) fn refuse_blocked_address(
     address: IpAddr,
     now: Timestamp,
 ) -> Result<(), Refusal> {
-    let caller = BlockableCaller { principal: Principal::Address(address), holder: None, path: "" };
+    let caller = BlockableCaller::outside_endpoints(Principal::Address(address), None);
     refuse_if_blocked(app, &caller, now)
 }
 
@@ -474,13 +458,6 @@ const FAILED_REQUESTS: &str = "FAILED_REQUESTS";
 pub(crate) fn limit_log_name(path: &str) -> String {
     let path = path.split("/{").next().unwrap_or(path);
     format!("endpoint:api/v1{path}")
-}
-
-/// True for client errors, except rate limits and requests for prices.
-fn counts_as_failure(response: &Response) -> bool {
-    let status = response.status();
-    let is_discovery = response.extensions().get::<PriceDiscovery>().is_some();
-    status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS && !is_discovery
 }
 
 fn accepts_csv(headers: &axum::http::HeaderMap) -> bool {

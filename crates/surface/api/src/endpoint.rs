@@ -49,6 +49,7 @@ pub struct EndpointBuilder<H> {
     tag: &'static str,
     summary: &'static str,
     is_experimental: bool,
+    counts_failures: bool,
     refusals: Vec<(u16, &'static str)>,
 }
 
@@ -124,6 +125,12 @@ impl<H> EndpointBuilder<H> {
         self
     }
 
+    /// Refusals of callers with a credential never count towards the block after too many failures.
+    pub fn failures_uncounted(mut self) -> EndpointBuilder<H> {
+        self.counts_failures = false;
+        self
+    }
+
     /// Declares a refusal that is not visible in the handler's signature.
     pub fn refuses(mut self, status: u16, meaning: &'static str) -> EndpointBuilder<H> {
         self.refusals.push((status, meaning));
@@ -143,8 +150,13 @@ impl<H> EndpointBuilder<H> {
             EndpointLimit::Class(class) => class,
             EndpointLimit::ByModel | EndpointLimit::ByHandler => self.usual_class,
         };
-        let policy =
-            EndpointPolicy { limit: self.limit, usual_class, home: self.home, path: self.path };
+        let policy = EndpointPolicy {
+            limit: self.limit,
+            usual_class,
+            home: self.home,
+            path: self.path,
+            counts_failures: self.counts_failures,
+        };
         let handler = self.handler;
         let serve = move |app, request| {
             call::run_call::<C, I, R, E, H, F>(app, policy, request, handler.clone()).boxed()
@@ -174,6 +186,7 @@ impl<H> EndpointBuilder<H> {
             tag: "",
             summary: "",
             is_experimental: false,
+            counts_failures: true,
             refusals: Vec::new(),
         }
     }

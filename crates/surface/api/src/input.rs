@@ -5,6 +5,7 @@
 //! between the two.
 
 mod body;
+mod body_digest;
 mod body_memory;
 mod form;
 mod form_or_json;

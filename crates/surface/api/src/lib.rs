@@ -24,6 +24,7 @@ pub mod discovery;
 pub mod endpoint;
 mod endpoints;
 pub mod engines;
+mod failed_call;
 pub mod home;
 pub mod hosts;
 mod image_processing;

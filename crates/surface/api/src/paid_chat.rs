@@ -8,10 +8,13 @@
 //! A caller that disconnects from a stream ends it and pays for what was produced until then. A
 //! whole answer runs to its end and is charged in full, because none of it can be sent before.
 
+mod answer_budget;
 mod conceal;
 mod credible_usage;
 mod event_burst;
 mod extras;
+mod hold_policy;
+mod hour_cache;
 mod meter;
 mod model_fields;
 mod quote;
@@ -28,12 +31,15 @@ use engine::{ChatEngine, ChatRequest, EngineError, ServingProvider};
 use money::CurrencyFunds;
 
 pub(crate) use extras::ExtraCharges;
+pub(crate) use hold_policy::HoldPolicy;
 pub(crate) use settle::ChatSettlement;
 pub(crate) use stream::{AnswerPart, AnswerStart, AnswerStream};
 pub(crate) use whole::PaidAnswer;
 
 use crate::paid_work::{HeldFunds, PaidCall};
 use crate::refusal::Refusal;
+use crate::refusal::context_excess::PromptSize;
+use crate::refusal::render::RefusalDetail;
 use quote::ChatQuote;
 
 /// A request for an answer, with the models that may give it.
@@ -66,7 +72,7 @@ impl ChatCandidate {
     ) -> ChatCandidate {
         let request = model_fields::apply_model_fields(request, text);
         let quote = ChatQuote::from_request(&request, text);
-        let price = if engine::marks_hour_cache(&request.messages) {
+        let price = if hour_cache::may_write_hour_cache(&request) {
             text.price.clone()
         } else {
             text.price.clone().without_hour_cache()
@@ -75,7 +81,24 @@ impl ChatCandidate {
         ChatCandidate { model, engine, request, price, quote }
     }
 
-    /// The request, with the answer bounded to what `funds` can pay; None if that is nothing.
+    /// The request for a stream; None if `funds` can pay for nothing. Under a policy that holds more
+    /// money while the answer is streamed, its bound stays as it is.
+    fn request_to_stream(
+        &self,
+        policy: HoldPolicy,
+        funds: CurrencyFunds,
+    ) -> Option<Arc<ChatRequest>> {
+        match policy {
+            HoldPolicy::WholeAnswer => self.request_within(funds),
+            HoldPolicy::ShareOfBalance => {
+                let tokens = self.quote.answer_within(&self.price, funds);
+                (tokens != Some(0)).then(|| Arc::clone(&self.request))
+            }
+        }
+    }
+
+    /// The request, with the answer bounded to what `funds` can pay; None if that is nothing. A
+    /// bounded request is not passed through: the caller's own body has a larger bound.
     fn request_within(&self, funds: CurrencyFunds) -> Option<Arc<ChatRequest>> {
         let Some(tokens) = self.quote.answer_within(&self.price, funds) else {
             return Some(Arc::clone(&self.request));
@@ -90,6 +113,7 @@ impl ChatCandidate {
         Some(Arc::new(ChatRequest {
             completion_tokens_max: Some(tokens),
             may_exceed_context: false,
+            native: None,
             ..bounded
         }))
     }
@@ -118,20 +142,39 @@ pub(crate) struct PaidChat {
     funds: HeldFunds,
     extras: ExtraCharges,
     prompt_field: &'static str,
+    policy: HoldPolicy,
 }
 
 impl PaidChat {
-    /// Counts the request against its limits and holds its money.
+    /// Counts the request against its limits and holds the money for a whole answer.
     pub(crate) fn begin(call: &PaidCall, order: ChatOrder) -> Result<PaidChat, Refusal> {
+        PaidChat::begin_with_policy(call, order, HoldPolicy::WholeAnswer)
+    }
+
+    /// Counts the request against its limits and holds money as the policy says.
+    pub(crate) fn begin_with_policy(
+        call: &PaidCall,
+        order: ChatOrder,
+        policy: HoldPolicy,
+    ) -> Result<PaidChat, Refusal> {
         let ChatOrder { prompt_field, first, others, extras } = order;
         if first.quote.exceeds_context() {
             let message = first.quote.overflow_message(prompt_field);
-            return Err(Refusal::context_overflow(prompt_field, message));
+            let detail = RefusalDetail::ContextExcess(first.quote.prompt_size().to_excess());
+            return Err(Refusal::context_overflow(prompt_field, message).with_detail(Some(detail)));
         }
-        let want = quote::compute_hold(&first, &others, &extras);
+        let first = first.with_policy(policy);
+        let others: Vec<_> = others.into_iter().map(|it| it.with_policy(policy)).collect();
+        let want = quote::compute_hold(&first, &others, &extras, policy);
         let funds = call.hold(&first.model, first.quote.tokens_reserved(), want)?;
         let candidates = std::iter::once(first).chain(others).collect();
-        Ok(PaidChat { candidates, funds, extras, prompt_field })
+        Ok(PaidChat { candidates, funds, extras, prompt_field, policy })
+    }
+
+    /// Our estimate of the prompt, and the context of the requested model.
+    fn prompt_size(&self) -> PromptSize {
+        let first = self.candidates.first().map(|candidate| candidate.quote.prompt_size());
+        first.unwrap_or(PromptSize { estimate: 0, context: 0 })
     }
 
     /// The balance before this work. Streams put it in their headers, which are sent before the

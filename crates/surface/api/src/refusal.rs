@@ -5,6 +5,7 @@
 
 pub(crate) mod audio;
 pub mod content;
+pub(crate) mod context_excess;
 pub(crate) mod image;
 pub(crate) mod inference;
 pub(crate) mod key;
@@ -24,7 +25,7 @@ use serde_json::Value;
 use wire::errors::{PayloadTooLarge, SpendLimitError, StandardError};
 use wire::x402::PaymentDiscovery;
 
-use crate::refusal::render::{BoxError, InsufficientFunds, RenderedRefusal};
+use crate::refusal::render::{BoxError, InsufficientFunds, RefusalDetail, RenderedRefusal};
 
 /// An error in the standard envelope or a variant: validation, spend limit, payload too large.
 #[derive(Debug)]
@@ -225,6 +226,17 @@ impl Refusal {
 
     pub fn status(&self) -> StatusCode {
         self.0.status
+    }
+
+    /// A fact for envelopes that state it in their own words.
+    #[allow(dead_code, reason = "read by the envelopes of other protocols")]
+    pub(crate) fn detail(&self) -> Option<RefusalDetail> {
+        self.0.detail
+    }
+
+    pub(crate) fn with_detail(mut self, detail: Option<RefusalDetail>) -> Refusal {
+        self.0.detail = detail.or(self.0.detail);
+        self
     }
 
     pub(crate) fn into_rendered(self) -> RenderedRefusal {

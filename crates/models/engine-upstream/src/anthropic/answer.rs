@@ -1,9 +1,13 @@
 //! Decodes a complete response of the Messages API.
 
-use engine::{ChatAnswer, ChatChoice, EngineError, ToolCall};
+use std::fmt::Display;
+
+use engine::{ChatAnswer, ChatChoice, EngineError, FinishReason, ToolCall};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::native_stream::collect_generated_text;
 use super::reasoning_details::{self, ReasoningEntry};
 use super::usage::AnthropicTokenCounts;
 use crate::failure::UpstreamFailure;
@@ -23,18 +27,8 @@ pub(crate) fn read_message(body: &[u8]) -> Result<ChatAnswer, EngineError> {
     for block in message.content.unwrap_or_default() {
         gathered.take(block);
     }
-    let choice = ChatChoice {
-        index: 0,
-        content: some_text(gathered.content),
-        verbatim: None,
-        reasoning: some_text(gathered.reasoning),
-        refusal: None,
-        reasoning_details: reasoning_details::encode_details(&gathered.thoughts),
-        thought_signature: None,
-        logprobs: None,
-        finish: finish::parse_finish_reason(&stop_reason, !gathered.tool_calls.is_empty())?,
-        tool_calls: gathered.tool_calls,
-    };
+    let finish = finish::parse_finish_reason(&stop_reason, !gathered.tool_calls.is_empty())?;
+    let choice = gathered.into_choice(finish);
     let usage = message.usage.and_then(AnthropicTokenCounts::to_usage);
     Ok(ChatAnswer {
         served: None,
@@ -44,6 +38,50 @@ pub(crate) fn read_message(body: &[u8]) -> Result<ChatAnswer, EngineError> {
         usage,
         native: None,
     })
+}
+
+/// Decodes a response that is passed through, for metering: what is unknown in it is no failure.
+pub(super) fn read_native_message(body: &[u8]) -> Result<ChatAnswer, EngineError> {
+    let not_message = |error: &dyn Display| bad_answer(format!("it is not a message: {error}"));
+    let text = std::str::from_utf8(body).map_err(|error| not_message(&error))?;
+    let native = RawValue::from_string(text.to_owned()).map_err(|error| not_message(&error))?;
+    let message: NativeMessageBody =
+        serde_json::from_str(text).map_err(|error| not_message(&error))?;
+    if let Some(error) = message.error {
+        return Err(UpstreamFailure::from_value(&error).into_error());
+    }
+    let mut gathered = BlockGroups::default();
+    for block in message.content {
+        match serde_json::from_value(block.clone()) {
+            Ok(BlockBody::Other) | Err(_) => {
+                gathered.reasoning.push_str(&collect_generated_text(&block));
+            }
+            Ok(known) => gathered.take(known),
+        }
+    }
+    let has_calls = !gathered.tool_calls.is_empty();
+    let stop_reason = message.stop_reason.as_deref().unwrap_or_default();
+    let finish = finish::parse_finish_reason(stop_reason, has_calls).unwrap_or(FinishReason::Stop);
+    let usage: Option<AnthropicTokenCounts> =
+        message.usage.and_then(|usage| serde_json::from_value(usage).ok());
+    Ok(ChatAnswer {
+        served: None,
+        upstream_id: message.id,
+        choices: vec![gathered.into_choice(finish)],
+        prompt_logprobs: None,
+        usage: usage.and_then(AnthropicTokenCounts::to_usage),
+        native: Some(native),
+    })
+}
+
+#[derive(Deserialize)]
+struct NativeMessageBody {
+    id: Option<String>,
+    #[serde(default)]
+    content: Vec<Value>,
+    stop_reason: Option<String>,
+    usage: Option<Value>,
+    error: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -92,6 +130,21 @@ struct BlockGroups {
 }
 
 impl BlockGroups {
+    fn into_choice(self, finish: FinishReason) -> ChatChoice {
+        ChatChoice {
+            index: 0,
+            content: some_text(self.content),
+            verbatim: None,
+            reasoning: some_text(self.reasoning),
+            refusal: None,
+            reasoning_details: reasoning_details::encode_details(&self.thoughts),
+            thought_signature: None,
+            logprobs: None,
+            finish,
+            tool_calls: self.tool_calls,
+        }
+    }
+
     fn take(&mut self, block: BlockBody) {
         let index = u32::try_from(self.thoughts.len()).unwrap_or(u32::MAX);
         match block {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use engine::{ChatChunk, ChatEvent, ChoiceDelta, EngineError};
+use engine::{ChatChunk, ChatEvent, ChoiceDelta, EngineError, EngineUsage, FinishReason};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,6 +31,8 @@ pub(crate) struct MessageDecoder {
     calls: u32,
     thoughts: u32,
     counts: AnthropicTokenCounts,
+    /// True if a reason to stop that means an interrupted answer is no failure.
+    is_tolerant: bool,
 }
 
 enum OpenBlock {
@@ -147,6 +149,16 @@ impl EventDecoder for MessageDecoder {
 }
 
 impl MessageDecoder {
+    /// A decoder for streams that are passed through.
+    pub(super) fn tolerant() -> MessageDecoder {
+        MessageDecoder { is_tolerant: true, ..MessageDecoder::default() }
+    }
+
+    /// The tokens reported so far.
+    pub(super) fn counted_usage(&self) -> Option<EngineUsage> {
+        self.counts.to_usage()
+    }
+
     fn begin(&mut self, message: StartBody, ready: &mut VecDeque<ChatEvent>) {
         ready.extend(message.id.map(ChatEvent::UpstreamId));
         self.counts.update(message.usage.unwrap_or_default());
@@ -235,7 +247,11 @@ impl MessageDecoder {
         if std::mem::replace(&mut self.is_finished, true) {
             return Ok(None);
         }
-        let finish = Some(finish::parse_finish_reason(word, 0 < self.calls)?);
+        let finish = match finish::parse_finish_reason(word, 0 < self.calls) {
+            Err(_) if self.is_tolerant => FinishReason::Stop,
+            parsed => parsed?,
+        };
+        let finish = Some(finish);
         Ok(Some(self.build_chunk(ChoiceDelta { finish, ..ChoiceDelta::default() })))
     }
 

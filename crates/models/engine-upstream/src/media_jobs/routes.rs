@@ -120,6 +120,7 @@ fn may_try_next_route(error: &EngineError) -> bool {
         error,
         EngineError::Unreachable { .. }
             | EngineError::Overloaded { .. }
+            | EngineError::ServiceOverloaded { .. }
             | EngineError::NotReady { .. }
             | EngineError::Misconfigured { .. }
     )

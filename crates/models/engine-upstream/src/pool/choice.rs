@@ -62,8 +62,11 @@ fn rank_error(error: &EngineError) -> u8 {
         | EngineError::FieldMissing { .. }
         | EngineError::ContextOverflow { .. }
         | EngineError::ContentPolicy { .. } => 0,
-        EngineError::Overloaded { retry_after: Some(_) } | EngineError::NotReady { .. } => 1,
-        EngineError::Overloaded { retry_after: None } => 2,
+        EngineError::Overloaded { retry_after: Some(_) }
+        | EngineError::ServiceOverloaded { retry_after: Some(_) }
+        | EngineError::NotReady { .. } => 1,
+        EngineError::Overloaded { retry_after: None }
+        | EngineError::ServiceOverloaded { retry_after: None } => 2,
         EngineError::Timeout { .. } => 3,
         EngineError::BadAnswer { .. } => 4,
         EngineError::Unreachable { .. } => 5,

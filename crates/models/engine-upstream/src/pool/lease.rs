@@ -129,7 +129,8 @@ impl RouteLease {
         let now = self.clock.now();
         let mut breaker = self.track.breaker();
         match error {
-            EngineError::Overloaded { retry_after: Some(wait) } => {
+            EngineError::Overloaded { retry_after: Some(wait) }
+            | EngineError::ServiceOverloaded { retry_after: Some(wait) } => {
                 breaker.rest_for(now, *wait);
                 breaker.succeed(self.is_probe);
             }

@@ -13,6 +13,10 @@ const BLOCK: Duration = Duration::from_secs(30);
 /// Maximum principals in the table. Beyond it the oldest entry is removed: an attacker with this
 /// many addresses gains nothing from more attempts per address.
 const PRINCIPALS_MAX: usize = 100_000;
+/// Of so many identical bodies that are refused as malformed, one counts.
+const BODIES_PER_FAILURE: u32 = 10;
+/// Different bodies remembered per principal.
+const BODIES_MAX: usize = 8;
 /// Old entries checked per counted failure, so that no single call pays for a full sweep.
 const LOOKED_AT: usize = 4;
 
@@ -32,6 +36,16 @@ struct FailureTable<P> {
 struct FailureRecord {
     times: VecDeque<Timestamp>,
     blocked_until: Option<Timestamp>,
+    /// The latest different bodies that were refused as malformed, the oldest first.
+    bodies: VecDeque<RefusedBody>,
+}
+
+/// A body that was refused as malformed.
+#[derive(Debug)]
+struct RefusedBody {
+    digest: u64,
+    /// How often it came after it was counted last.
+    repeats: u32,
 }
 
 impl<P> Default for RecentFailures<P> {
@@ -54,15 +68,21 @@ impl<P: Eq + Hash + Clone> RecentFailures<P> {
     pub fn count_failure(&self, principal: P, now: Timestamp) -> Option<Timestamp> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.forget_old(now);
+        table.find_or_add_record(principal, now).count_failure(now)
+    }
+
+    /// Counts a request that was refused as malformed: a body counts the first time, and then once
+    /// in ten. Returns as [`RecentFailures::count_failure`].
+    pub fn count_bad_request(
+        &self,
+        principal: P,
+        digest: u64,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.forget_old(now);
         let record = table.find_or_add_record(principal, now);
-        record.times.retain(|time| now < time.plus(WINDOW));
-        record.times.push_back(now);
-        if record.times.len() <= FAILURES_MAX {
-            return None;
-        }
-        record.times.clear();
-        record.blocked_until = Some(now.plus(BLOCK));
-        record.blocked_until
+        if record.is_counted_body(digest) { record.count_failure(now) } else { None }
     }
 
     /// Applies a block from another node, for at most the length of our own blocks.
@@ -108,6 +128,29 @@ impl<P: Eq + Hash + Clone> FailureTable<P> {
 }
 
 impl FailureRecord {
+    fn count_failure(&mut self, now: Timestamp) -> Option<Timestamp> {
+        self.times.retain(|time| now < time.plus(WINDOW));
+        self.times.push_back(now);
+        if self.times.len() <= FAILURES_MAX {
+            return None;
+        }
+        self.times.clear();
+        self.blocked_until = Some(now.plus(BLOCK));
+        self.blocked_until
+    }
+
+    fn is_counted_body(&mut self, digest: u64) -> bool {
+        if let Some(known) = self.bodies.iter_mut().find(|body| body.digest == digest) {
+            known.repeats = (known.repeats + 1) % BODIES_PER_FAILURE;
+            return known.repeats == 0;
+        }
+        if BODIES_MAX <= self.bodies.len() {
+            self.bodies.pop_front();
+        }
+        self.bodies.push_back(RefusedBody { digest, repeats: 0 });
+        true
+    }
+
     fn is_live(&self, now: Timestamp) -> bool {
         let is_blocked = self.blocked_until.is_some_and(|until| now < until);
         is_blocked || self.times.back().is_some_and(|last| now < last.plus(WINDOW))
@@ -133,6 +176,29 @@ mod tests {
         assert_eq!(failures.blocked_until(&"key", at(29)), Some(at(30)));
         assert_eq!(failures.blocked_until(&"key", at(30)), None);
         assert_eq!(failures.blocked_until(&"other", at(0)), None);
+    }
+
+    #[test]
+    fn of_ten_identical_bodies_that_are_malformed_one_counts() {
+        let failures = RecentFailures::default();
+        for _ in 0..200 {
+            assert_eq!(failures.count_bad_request("agent", 1, at(0)), None);
+        }
+        assert_eq!(failures.count_bad_request("agent", 1, at(0)), Some(at(30)));
+        for digest in 0..20 {
+            assert_eq!(failures.count_bad_request("other", digest, at(0)), None);
+        }
+        assert_eq!(failures.count_bad_request("other", 20, at(0)), Some(at(30)));
+    }
+
+    #[test]
+    fn few_different_bodies_are_remembered() {
+        let failures = RecentFailures::default();
+        for digest in 0..1_000 {
+            failures.count_bad_request("key", digest, at(0));
+        }
+        let table = failures.table.lock().unwrap();
+        assert_eq!(table.records["key"].bodies.len(), BODIES_MAX);
     }
 
     #[test]

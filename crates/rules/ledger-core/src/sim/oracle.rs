@@ -75,6 +75,14 @@ impl SimulationOracle {
                 self.holds.insert(*hold, promise);
                 self.terms.extend(payer.key.map(|terms| (terms.key, terms)));
             }
+            (CreditCommand::Raise { hold, .. }, CommandOutcome::Held(held)) => {
+                let promise = self.holds.get_mut(hold).ok_or("a raise of no hold")?;
+                let (before, after) = (promise.means, held.means);
+                if after.usd < before.usd || after.diem < before.diem {
+                    return Err(format!("a raise from {before:?} to {after:?}"));
+                }
+                promise.means = after;
+            }
             (CreditCommand::Settle { entry, hold, cost }, CommandOutcome::Settled(receipt)) => {
                 let promise = self.end_hold(*hold)?;
                 self.check_receipt(receipt, &promise, *cost)?;
@@ -110,7 +118,10 @@ impl SimulationOracle {
             _ => {}
         }
         // A request's hold is never repeated: its caller is gone.
-        let is_request = matches!(command, CreditCommand::Hold { kind: HoldKind::Request, .. });
+        let is_request = matches!(
+            command,
+            CreditCommand::Hold { kind: HoldKind::Request, .. } | CreditCommand::Raise { .. }
+        );
         if !is_request {
             self.sent.push(command.clone());
         }

@@ -77,11 +77,10 @@ fn pick_hold(random: &mut SplitMixRandom, owner: OwnerId) -> CreditCommand {
     let most = random.nano(0, AMOUNT_MAX);
     let most = pick_cost(random, most);
     let quarter = |amount: Nano| Nano::from_nanos(amount.nanos() / 4);
+    let least = WorkCost { usd: quarter(most.usd), diem: quarter(most.diem) };
     let want = match random.below(4) {
-        0 => HoldRange::UpTo {
-            least: WorkCost { usd: quarter(most.usd), diem: quarter(most.diem) },
-            most,
-        },
+        0 => HoldRange::UpTo { least, most },
+        1 if random.one_in(3) => HoldRange::Share { least, most },
         1 if random.one_in(20) => HoldRange::Exactly(Nano::from_nanos(-1).into()),
         _ => HoldRange::Exactly(most),
     };
@@ -97,6 +96,12 @@ fn pick_hold_end(
     let (hold, held) = oracle.any_hold(random)?;
     if random.one_in(5) {
         return Some(CreditCommand::Release { hold });
+    }
+    if random.one_in(5) {
+        let most = random.nano(0, AMOUNT_MAX);
+        let most = pick_cost(random, most);
+        let want = HoldRange::Share { least: WorkCost::ZERO, most };
+        return Some(CreditCommand::Raise { hold, want });
     }
     let held = held.total().nanos();
     let amount = match random.below(8) {

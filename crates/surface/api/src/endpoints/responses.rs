@@ -30,7 +30,7 @@ use crate::endpoints::responses::unsupported::AvailableSearches;
 use crate::endpoints::responses::web::WebSearchRequest;
 use crate::endpoints::web_context::{self, LastMessage, WebContext, WebOptions};
 use crate::model_headers;
-use crate::paid_chat::{AnswerStart, ChatOrder, PaidChat, RouteNotes};
+use crate::paid_chat::{AnswerStart, ChatOrder, HoldPolicy, PaidChat, RouteNotes};
 use crate::paid_work::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
@@ -93,7 +93,7 @@ async fn create_response(
     let left_out = others.skipped_models();
     let (others, extras) = (others.candidates, web.extras);
     let order = ChatOrder { prompt_field: "input", first, others, extras };
-    let work = PaidChat::begin(&call, order)?;
+    let work = PaidChat::begin_with_policy(&call, order, HoldPolicy::for_chat(&translated.chat))?;
     if let Some(speaker) = &speaker {
         speaker.note_use(&call);
     }

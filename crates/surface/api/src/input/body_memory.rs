@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::body::Body;
@@ -72,7 +72,8 @@ impl BodyMemory {
     ) -> Arc<BodyReservation> {
         let (bodies, fault) = (Arc::clone(self), OnceLock::new());
         let (bytes, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(BodyReservation { bodies, owner, bytes, taken, fault })
+        let digest = AtomicU64::new(0);
+        Arc::new(BodyReservation { bodies, owner, bytes, taken, digest, fault })
     }
 
     fn try_reserve(&self, owner: BodyOwner, more: usize) -> bool {
@@ -118,6 +119,8 @@ pub(crate) struct BodyReservation {
     /// Bytes of the body read so far.
     bytes: AtomicUsize,
     taken: AtomicUsize,
+    /// Digest of the bytes read so far.
+    digest: AtomicU64,
     fault: OnceLock<BodyError>,
 }
 
@@ -134,6 +137,15 @@ impl BodyReservation {
     /// Bytes of the body read so far.
     pub(crate) fn bytes_read(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_digest(&self, digest: u64) {
+        self.digest.store(digest, Ordering::Relaxed);
+    }
+
+    /// The digest of the body; None without one.
+    pub(crate) fn body_digest(&self) -> Option<u64> {
+        (0 < self.bytes_read()).then(|| self.digest.load(Ordering::Relaxed))
     }
 
     /// Reserves `weight` bytes of memory for a body of `bytes` so far. Returns false if there is no

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use crate::input::body_digest::BodyDigest;
 use crate::input::body_memory::BodyReservation;
 use crate::input::json_values::JsonValueCounter;
 
@@ -73,6 +74,7 @@ pub(crate) struct MeteredBody {
     /// None for forms, whose bytes are not JSON.
     values: Option<JsonValueCounter>,
     bytes: usize,
+    digest: BodyDigest,
     /// Time of the first pending read. Most bodies are complete at once and need no clock.
     started: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
@@ -88,11 +90,14 @@ impl MeteredBody {
         let is_form =
             headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"multipart/"));
         let values = (!is_form).then(JsonValueCounter::default);
-        MeteredBody { inner, room, pace, values, bytes: 0, started: None, timer: None }
+        let digest = BodyDigest::default();
+        MeteredBody { inner, room, pace, values, bytes: 0, digest, started: None, timer: None }
     }
 
     fn reserve_memory(&mut self, data: &[u8]) -> Result<(), BodyError> {
         self.bytes += data.len();
+        self.digest.update(data);
+        self.room.set_digest(self.digest.value());
         let mut weight = self.bytes;
         if let Some(values) = &mut self.values {
             values.scan(data);

@@ -11,6 +11,10 @@ const CONCEALED: &str = "The model's provider rejected the request.";
 
 /// Replaces a message that repeats a system message of the request.
 pub(super) fn conceal_prompt(error: EngineError, request: &ChatRequest) -> EngineError {
+    // The service adds no prompt to such a request, and clients act on the upstream's own words.
+    if request.native.is_some() {
+        return error;
+    }
     let hide = |message: String| {
         if repeats_prompt(&message, request) { CONCEALED.to_owned() } else { message }
     };

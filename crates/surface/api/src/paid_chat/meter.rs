@@ -71,6 +71,11 @@ impl AnswerMeter {
         self.answer_max.saturating_add(slack) < self.produced_tokens() || self.answer_max < told
     }
 
+    /// True if every choice that began has ended.
+    pub(super) fn is_finished(&self) -> bool {
+        self.choices.values().all(|choice| choice.is_finished)
+    }
+
     /// A chunk that finishes every choice that is still open, with the reason `length`.
     pub(super) fn build_closing_chunk(&self) -> ChatChunk {
         let close = |(index, opens): (u32, bool)| ChoiceDelta {

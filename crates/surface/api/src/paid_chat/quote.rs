@@ -6,7 +6,8 @@ use engine::{ChatRequest, prompt_tokens};
 use ledger_core::{AMOUNT_MAX, HoldRange};
 use money::{CurrencyFunds, WorkCost};
 
-use super::{ChatCandidate, ExtraCharges};
+use super::{ChatCandidate, ExtraCharges, HoldPolicy};
+use crate::refusal::context_excess::PromptSize;
 
 /// Bound on an answer if neither the caller nor the model sets one.
 const ANSWER_TOKENS_DEFAULT: u64 = 32_768;
@@ -30,13 +31,18 @@ pub(crate) struct ChatQuote {
     /// Per prompt, with its answer.
     pub(super) context: u64,
     /// True if the largest possible prompt does not leave `answer_max` tokens of context.
-    may_exceed_context: bool,
-    /// True if the caller bounded the answer.
+    pub(super) may_exceed_context: bool,
+    /// True if the caller bounded the answer, and that bound must be paid for in full.
     is_bounded: bool,
 }
 
 impl ChatQuote {
     pub(super) fn from_request(request: &ChatRequest, text: &TextSpec) -> ChatQuote {
+        ChatQuote::from_prompt(request, text, request.completion_tokens_max)
+    }
+
+    /// The quote with `asked` as the caller's bound on the answer.
+    fn from_prompt(request: &ChatRequest, text: &TextSpec, asked: Option<u64>) -> ChatQuote {
         let prompt_estimate = prompt_tokens(request);
         // For the texts it is worst at, the estimate is wrong by up to a third.
         let prompt_max = prompt_estimate + prompt_estimate / 2 + PROMPT_TOKENS_SLACK;
@@ -48,7 +54,7 @@ impl ChatQuote {
             Some(max) => max.min(room(prompt_estimate / 2)),
             None => ANSWER_TOKENS_DEFAULT.min(room(prompt_estimate)),
         };
-        let answer_max = request.completion_tokens_max.unwrap_or(model_max);
+        let answer_max = asked.unwrap_or(model_max);
         ChatQuote {
             prompt_estimate,
             prompt_max: prompt_max.min(context.saturating_mul(prompts)),
@@ -57,8 +63,23 @@ impl ChatQuote {
             choices: u64::from(request.choices_total()),
             prompts,
             context,
-            is_bounded: request.completion_tokens_max.is_some(),
+            is_bounded: asked.is_some(),
         }
+    }
+
+    /// A quote for a request whose bound on the answer is only an upper limit, cut to the model's.
+    pub(super) fn from_upper_limit(request: &ChatRequest, text: &TextSpec) -> ChatQuote {
+        let asked = request.completion_tokens_max;
+        let unbounded = ChatQuote::from_prompt(request, text, None);
+        let context_left =
+            text.context_tokens.saturating_sub(unbounded.prompt_estimate / unbounded.prompts);
+        let model_max = match (asked, text.max_completion_tokens) {
+            (Some(_), None) => context_left.max(1),
+            _ => unbounded.answer_max,
+        };
+        let answer_max = asked.map_or(model_max, |asked| asked.min(model_max));
+        let quote = ChatQuote::from_prompt(request, text, Some(answer_max));
+        ChatQuote { is_bounded: false, ..quote }
     }
 
     /// A quote of given numbers.
@@ -100,6 +121,10 @@ impl ChatQuote {
         self.context < self.prompt_estimate / self.prompts / 2
     }
 
+    pub(super) fn prompt_size(&self) -> PromptSize {
+        PromptSize { estimate: self.prompt_estimate / self.prompts, context: self.context }
+    }
+
     pub(super) fn overflow_message(&self, field: &str) -> String {
         format!(
             "This model's maximum context length is {} tokens. However, your {field} resulted in \
@@ -120,18 +145,26 @@ impl ChatQuote {
 
     /// The tokens per choice that `funds` can pay for; None if the answer is free.
     pub(super) fn answer_within(&self, price: &TokenPrice, funds: CurrencyFunds) -> Option<u64> {
-        price.completion_within(self.prompt_max, funds).map(|tokens| tokens / self.choices)
+        self.tokens_within(price, funds).map(|tokens| tokens / self.choices)
+    }
+
+    /// The tokens for all choices together that `funds` can pay for; None if the answer is free.
+    pub(super) fn tokens_within(&self, price: &TokenPrice, funds: CurrencyFunds) -> Option<u64> {
+        price.completion_within(self.prompt_max, funds)
+    }
+
+    /// The maximum cost of the prompt with an answer of `tokens`, for all choices together.
+    pub(super) fn cost_of(&self, price: &TokenPrice, tokens: u64) -> WorkCost {
+        price.max_cost(self.prompt_max, tokens).capped(AMOUNT_MAX)
     }
 
     fn max_cost(&self, price: &TokenPrice) -> WorkCost {
-        price
-            .max_cost(self.prompt_max, self.answer_max.saturating_mul(self.choices))
-            .capped(AMOUNT_MAX)
+        self.cost_of(price, self.answer_max.saturating_mul(self.choices))
     }
 
     fn min_cost(&self, price: &TokenPrice) -> WorkCost {
         let answer = self.answer_max.min(ANSWER_TOKENS_LEAST);
-        price.max_cost(self.prompt_max, answer.saturating_mul(self.choices)).capped(AMOUNT_MAX)
+        self.cost_of(price, answer.saturating_mul(self.choices))
     }
 }
 
@@ -141,6 +174,7 @@ pub(super) fn compute_hold(
     first: &ChatCandidate,
     others: &[ChatCandidate],
     extras: &ExtraCharges,
+    policy: HoldPolicy,
 ) -> HoldRange {
     let own = first.quote.max_cost(&first.price);
     let most = others.iter().map(|it| it.quote.max_cost(&it.price)).fold(own, WorkCost::or_more);
@@ -149,7 +183,11 @@ pub(super) fn compute_hold(
     }
     let least =
         if first.quote.is_bounded { own } else { first.quote.min_cost(&first.price).or_less(own) };
-    HoldRange::UpTo { least: extras.add_to_cost(least), most: extras.add_to_cost(most) }
+    let (least, most) = (extras.add_to_cost(least), extras.add_to_cost(most));
+    match policy {
+        HoldPolicy::WholeAnswer => HoldRange::UpTo { least, most },
+        HoldPolicy::ShareOfBalance => HoldRange::Share { least, most },
+    }
 }
 
 #[cfg(test)]

@@ -14,15 +14,18 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::answer_budget::AnswerBudget;
 use super::conceal::conceal_prompt;
 use super::event_burst::{StreamPosition, TOGETHER_MAX, read_burst};
 use super::meter::AnswerMeter;
 use super::settle::{ChatSettlement, MeteredAnswer, remember_upstream_id, settle_chat};
 use super::silence::SilenceTimer;
-use super::{ChatCandidate, ExtraCharges, PaidChat, RouteNotes, no_affordable_model};
+use super::{ChatCandidate, ExtraCharges, HoldPolicy, PaidChat, RouteNotes, no_affordable_model};
 use crate::paid_work::HeldFunds;
 use crate::refusal::Refusal;
+use crate::refusal::context_excess::PromptSize;
 use crate::refusal::inference::InferenceFailure;
+use crate::refusal::render::RefusalDetail;
 use crate::request_id::RequestId;
 
 /// Parts buffered for a slow client before the engine is slowed down: one batch of events, and the
@@ -49,6 +52,7 @@ pub(crate) enum AnswerPart {
 pub(crate) struct AnswerStream {
     pub(crate) request_id: RequestId,
     prompt_field: &'static str,
+    prompt_size: PromptSize,
     parts: Receiver<AnswerPart>,
 }
 
@@ -64,13 +68,12 @@ impl PaidChat {
     pub(crate) fn start_stream(self) -> AnswerStream {
         let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
         let request_id = self.funds.request_id.clone();
-        let prompt_field = self.prompt_field;
+        let (prompt_field, prompt_size) = (self.prompt_field, self.prompt_size());
         let tasks = self.funds.app.tasks.clone();
         tasks.spawn(with_current_request_id(async move {
-            let PaidChat { candidates, funds, extras, .. } = self;
-            run_stream(&candidates, funds, extras, sender).await;
+            run_stream(self, sender).await;
         }));
-        AnswerStream { request_id, prompt_field, parts }
+        AnswerStream { request_id, prompt_field, prompt_size, parts }
     }
 }
 
@@ -91,14 +94,22 @@ impl AnswerStream {
     }
 
     fn to_refusal(&self, failure: InferenceFailure) -> Refusal {
-        failure.into_refusal(&self.request_id, self.prompt_field)
+        let detail = self.find_detail(&failure);
+        failure.into_refusal(&self.request_id, self.prompt_field).with_detail(detail)
+    }
+
+    /// The fact about a failure for protocols that state it in their own words.
+    pub(crate) fn find_detail(&self, failure: &InferenceFailure) -> Option<RefusalDetail> {
+        self.prompt_size.find_detail(failure)
     }
 
     /// A flow whose parts a test sends.
     #[cfg(test)]
     pub(crate) fn scripted() -> (Sender<AnswerPart>, AnswerStream) {
         let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
-        (sender, AnswerStream { request_id: RequestId::default(), prompt_field: "messages", parts })
+        let prompt_size = PromptSize { estimate: 0, context: 0 };
+        let (request_id, prompt_field) = (RequestId::default(), "messages");
+        (sender, AnswerStream { request_id, prompt_field, prompt_size, parts })
     }
 
     async fn next(&mut self) -> AnswerPart {
@@ -111,14 +122,10 @@ impl AnswerStream {
     }
 }
 
-async fn run_stream(
-    candidates: &[ChatCandidate],
-    funds: HeldFunds,
-    extras: ExtraCharges,
-    sender: Sender<AnswerPart>,
-) {
+async fn run_stream(paid_chat: PaidChat, sender: Sender<AnswerPart>) {
+    let PaidChat { candidates, mut funds, extras, policy, .. } = paid_chat;
     let opened = tokio::select! {
-        opened = open_stream(candidates, &funds, &extras) => opened,
+        opened = open_stream(&candidates, &funds, &extras, policy) => opened,
         () = sender.closed() => return funds.release(),
     };
     let (candidate, answer_max, stream) = match opened {
@@ -132,20 +139,28 @@ async fn run_stream(
     let mut reading = AnswerReader {
         candidate: Some(candidate),
         meter: AnswerMeter::new(candidate, answer_max),
+        budget: AnswerBudget::new(candidate, &extras, policy, &funds),
         sender: &sender,
         bills_after_hangup: false,
         provider: None,
         name: None,
     };
-    let end = reading.read(stream, &funds).await;
+    let end = reading.read(stream, &mut funds).await;
+    if let (AnswerEnd::Broken(error), 0) = (&end, reading.meter.produced_tokens()) {
+        // Nothing was delivered, so the prompt is free as well, even if the engine counted it.
+        let error = conceal_prompt(error.clone(), &candidate.request);
+        funds.release();
+        return send_last(&sender, AnswerPart::Failed(InferenceFailure::Engine(error))).await;
+    }
     remember_upstream_id(&funds, candidate, reading.name.as_deref());
     let metered = MeteredAnswer {
         used: reading.meter.measured_usage(),
         provider: reading.provider.as_deref(),
     };
-    let settled = settle_chat(funds, candidate, metered, extras).await;
+    let settled = settle_chat(funds, candidate, metered, extras.clone()).await;
     let last = match (end, settled) {
         (AnswerEnd::Unheard, _) => return,
+        (AnswerEnd::FundsUsedUp, Ok(_)) => AnswerPart::Failed(InferenceFailure::FundsUsedUp),
         (AnswerEnd::Whole, Ok(settled)) => AnswerPart::Done(Box::new(settled)),
         (AnswerEnd::Broken(error), Ok(_)) => {
             let error = conceal_prompt(error, &candidate.request);
@@ -153,6 +168,10 @@ async fn run_stream(
         }
         (_, Err(failure)) => AnswerPart::Failed(failure),
     };
+    send_last(&sender, last).await;
+}
+
+async fn send_last(sender: &Sender<AnswerPart>, last: AnswerPart) {
     let _ = timeout(STALL_MAX, sender.send(last)).await;
 }
 
@@ -161,11 +180,12 @@ async fn open_stream<'a>(
     candidates: &'a [ChatCandidate],
     funds: &HeldFunds,
     extras: &ExtraCharges,
+    policy: HoldPolicy,
 ) -> Result<(&'a ChatCandidate, Option<u64>, ChatStream), EngineError> {
     let mut failure = no_affordable_model();
     for candidate in candidates {
         let means = extras.subtract_from(funds.cost_max());
-        let Some(request) = candidate.request_within(means) else { continue };
+        let Some(request) = candidate.request_to_stream(policy, means) else { continue };
         let answer_max = request.completion_tokens_max;
         match candidate.engine.stream_chat(request).await {
             Ok(stream) => return Ok((candidate, answer_max, stream)),
@@ -190,6 +210,7 @@ struct AnswerReader<'a> {
     /// first words are one write.
     candidate: Option<&'a ChatCandidate>,
     meter: AnswerMeter,
+    budget: AnswerBudget<'a>,
     sender: &'a Sender<AnswerPart>,
     bills_after_hangup: bool,
     /// The provider that answers, if a pool chose it.
@@ -202,12 +223,14 @@ struct AnswerReader<'a> {
 enum AnswerEnd {
     Whole,
     Broken(EngineError),
+    /// The balance cannot pay for more.
+    FundsUsedUp,
     /// The client disconnected.
     Unheard,
 }
 
 impl AnswerReader<'_> {
-    async fn read(&mut self, mut stream: ChatStream, funds: &HeldFunds) -> AnswerEnd {
+    async fn read(&mut self, mut stream: ChatStream, funds: &mut HeldFunds) -> AnswerEnd {
         let mut silence = SilenceTimer::from(Instant::now());
         let mut taken = Vec::new();
         let sender = self.sender;
@@ -241,6 +264,9 @@ impl AnswerReader<'_> {
                 if is_over {
                     return AnswerEnd::Whole;
                 }
+                if !self.is_covered(funds) {
+                    return AnswerEnd::FundsUsedUp;
+                }
             }
             match behind {
                 StreamPosition::More => {}
@@ -248,6 +274,12 @@ impl AnswerReader<'_> {
                 StreamPosition::Break(error) => return AnswerEnd::Broken(error),
             }
         }
+    }
+
+    /// Returns false if the balance cannot pay for what was produced, and more is to come.
+    fn is_covered(&mut self, funds: &mut HeldFunds) -> bool {
+        let produced = self.meter.produced_tokens();
+        self.budget.cover_tokens(produced, funds) || self.meter.is_finished()
     }
 
     /// Returns false if the client has disconnected. Sets a timer only if the channel is full.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use domain::catalogue::CatalogueModel;
 use engine::{ChatAnswer, TokenEstimator};
 
+use super::answer_budget::AnswerBudget;
 use super::conceal::conceal_prompt;
 use super::credible_usage::{EngineUsageReport, MeasuredUsage};
 use super::settle::{ChatSettlement, MeteredAnswer, remember_upstream_id, settle_chat};
-use super::{ChatCandidate, ExtraCharges, PaidChat, RouteNotes, no_affordable_model};
+use super::{ChatCandidate, ExtraCharges, HoldPolicy, PaidChat, RouteNotes, no_affordable_model};
 use crate::detach_on_drop::DetachOnDrop;
 use crate::paid_work::HeldFunds;
 use crate::refusal::Refusal;
@@ -27,25 +28,28 @@ impl PaidChat {
     /// Tries the models in turn. Continues, and is charged, even if the caller disconnects.
     pub(crate) async fn answer(self) -> Result<PaidAnswer, Refusal> {
         let (tasks, request_id) = (self.funds.app.tasks.clone(), self.funds.request_id.clone());
-        let prompt_field = self.prompt_field;
-        let PaidChat { candidates, funds, extras, .. } = self;
-        let outcome =
-            DetachOnDrop::new(
-                &tasks,
-                async move { run_candidates(&candidates, funds, extras).await },
-            )
-            .await;
-        outcome.map_err(|failure| failure.into_refusal(&request_id, prompt_field))
+        let (prompt_field, prompt_size) = (self.prompt_field, self.prompt_size());
+        let PaidChat { candidates, funds, extras, policy, .. } = self;
+        let outcome = DetachOnDrop::new(&tasks, async move {
+            run_candidates(&candidates, funds, extras, policy).await
+        })
+        .await;
+        outcome.map_err(|failure| {
+            let detail = prompt_size.find_detail(&failure);
+            failure.into_refusal(&request_id, prompt_field).with_detail(detail)
+        })
     }
 }
 
 async fn run_candidates(
     candidates: &[ChatCandidate],
-    funds: HeldFunds,
+    mut funds: HeldFunds,
     extras: ExtraCharges,
+    policy: HoldPolicy,
 ) -> Result<PaidAnswer, InferenceFailure> {
     let mut failure = no_affordable_model();
     for candidate in candidates {
+        AnswerBudget::new(candidate, &extras, policy, &funds).cover_whole_answer(&mut funds);
         let means = extras.subtract_from(funds.cost_max());
         let Some(request) = candidate.request_within(means) else { continue };
         let answer_max = request.completion_tokens_max;

@@ -65,6 +65,11 @@ impl HeldFunds {
         self.hold.means()
     }
 
+    /// Holds more money, as far as it is available.
+    pub(crate) fn raise(&mut self, want: HoldRange) {
+        self.app.ledger.raise(&mut self.hold, want);
+    }
+
     /// The balance without anything that is held, this hold included.
     pub(crate) fn balance_after_hold(&self) -> String {
         self.app.ledger.balances(self.hold.payer().owner).total().to_string()

@@ -17,6 +17,8 @@ pub(crate) enum InferenceFailure {
     Engine(EngineError),
     /// The work was done, but its charge could not be recorded.
     Unrecorded(LedgerError),
+    /// The balance was used up in the middle of the answer. What was delivered is charged.
+    FundsUsedUp,
     /// A bug ended the work, such as a panic.
     Lost,
 }
@@ -29,6 +31,8 @@ const OFFLINE: &str =
 const FAILED: &str = "Inference processing failed";
 const TIMED_OUT: &str = "The request took too long to complete and was timed-out. For long-running \
      inference requests, use the streaming API by setting `stream=true` in your request.";
+const FUNDS_USED_UP: &str =
+    "Your balance was used up before the answer was complete. Add credit to go on.";
 const POLICY: &str = "Your prompt violates the content policy of the service or the model provider";
 
 impl std::fmt::Display for InferenceFailure {
@@ -39,6 +43,7 @@ impl std::fmt::Display for InferenceFailure {
             InferenceFailure::Unrecorded(error) => {
                 write!(f, "the charge was not recorded: {error}")
             }
+            InferenceFailure::FundsUsedUp => f.write_str("the balance was used up"),
             InferenceFailure::Lost => f.write_str("the work ended without a word"),
         }
     }
@@ -50,6 +55,7 @@ impl InferenceFailure {
         let error = match self {
             InferenceFailure::Engine(error) => error,
             InferenceFailure::Unrecorded(error) => return Refusal::unavailable(error),
+            InferenceFailure::FundsUsedUp => return Refusal::insufficient_balance(FUNDS_USED_UP),
             InferenceFailure::Lost => return Refusal::internal("the work ended without a word"),
         };
         match error {
@@ -66,7 +72,8 @@ impl InferenceFailure {
                 let message = format!("{POLICY}: {message}");
                 Refusal::standard(status, "Content policy violation", message, code)
             }
-            EngineError::Overloaded { retry_after } => {
+            EngineError::Overloaded { retry_after }
+            | EngineError::ServiceOverloaded { retry_after } => {
                 let wait = retry_after.unwrap_or(OVERLOAD_WAIT);
                 Refusal::rate_limited(OVERLOADED, wait)
             }
@@ -107,9 +114,9 @@ impl InferenceFailure {
             InferenceFailure::Engine(EngineError::ContentPolicy { .. }) => {
                 (POLICY, "content_filter_error", "content_blocked_by_provider")
             }
-            InferenceFailure::Engine(EngineError::Overloaded { .. }) => {
-                (OVERLOADED, "server_error", "model_overloaded")
-            }
+            InferenceFailure::Engine(
+                EngineError::Overloaded { .. } | EngineError::ServiceOverloaded { .. },
+            ) => (OVERLOADED, "server_error", "model_overloaded"),
             InferenceFailure::Engine(EngineError::NotReady { message, .. }) => {
                 (message.as_str(), "server_error", "model_not_ready")
             }
@@ -124,14 +131,18 @@ impl InferenceFailure {
             InferenceFailure::Unrecorded(_) => {
                 ("The service is temporarily unavailable.", "server_error", "unavailable")
             }
+            InferenceFailure::FundsUsedUp => {
+                (FUNDS_USED_UP, "insufficient_quota", "insufficient_quota")
+            }
             InferenceFailure::Lost => {
                 ("An unknown error occurred", "server_error", "internal_error")
             }
         };
         let retry_after = match &self {
-            InferenceFailure::Engine(EngineError::Overloaded { retry_after }) => {
-                Some(retry_after.unwrap_or(OVERLOAD_WAIT).as_secs().max(1))
-            }
+            InferenceFailure::Engine(
+                EngineError::Overloaded { retry_after }
+                | EngineError::ServiceOverloaded { retry_after },
+            ) => Some(retry_after.unwrap_or(OVERLOAD_WAIT).as_secs().max(1)),
             InferenceFailure::Engine(EngineError::NotReady { retry_after, .. }) => {
                 Some(retry_after.as_secs().max(1))
             }

@@ -9,6 +9,7 @@ use hyper::ext::ReasonPhrase;
 use serde_json::Value;
 
 use crate::refusal::Refusal;
+use crate::refusal::context_excess::ContextExcess;
 
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -27,6 +28,17 @@ pub(crate) struct RenderedRefusal {
     pub(crate) is_busy: bool,
     /// Set if the caller has too little money. A wallet also gets the ways to top up.
     pub(crate) shortfall: Option<InsufficientFunds>,
+    /// Facts for envelopes that state them in their own words.
+    pub(crate) detail: Option<RefusalDetail>,
+}
+
+/// A fact about a refusal that the standard envelope does not have a field for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RefusalDetail {
+    /// The prompt does not fit into the model's context.
+    ContextExcess(ContextExcess),
+    /// The upstream reported that its whole service is overloaded (529), not only our account.
+    ServiceOverloaded,
 }
 
 /// Marks a response to a caller that has too little money. Holds the message.
@@ -60,6 +72,7 @@ impl RenderedRefusal {
             is_discovery: false,
             is_busy: false,
             shortfall: None,
+            detail: None,
         }
     }
 
@@ -73,6 +86,7 @@ impl RenderedRefusal {
             is_discovery: self.is_discovery,
             is_busy: self.is_busy,
             shortfall: self.shortfall.clone(),
+            detail: self.detail,
         }
     }
 }

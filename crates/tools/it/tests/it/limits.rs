@@ -53,6 +53,38 @@ async fn more_than_twenty_failures_block_the_caller_for_thirty_seconds() {
 }
 
 #[tokio::test]
+async fn agents_that_are_out_of_money_or_look_for_a_model_are_not_blocked() {
+    let app = TestApp::start().await;
+    let (_, poor) = app.funded_account("poor", "0.00000001").await;
+    let message = json!([{"role": "user", "content": "Say hello"}]);
+    for _ in 0..25 {
+        let body = json!({"model": "kimi-k3", "messages": message});
+        assert_eq!(poor.post("/chat/completions", &body).await.status, 402);
+        let body = json!({"model": "no-such-model", "messages": message});
+        assert_eq!(poor.post("/chat/completions", &body).await.status, 404);
+        let nowhere = poor.send_raw(Method::GET, "/api/v1/nowhere", Body::empty()).await;
+        assert_eq!(nowhere.status, 404);
+    }
+    assert_eq!(poor.get("/api_keys/rate_limits").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_malformed_request_that_is_repeated_counts_once_in_ten() {
+    let app = TestApp::start().await;
+    let (_, agent) = app.funded_account("agent", "1").await;
+    let bad = |number: u32| json!({"model": "kimi-k3", "messages": number});
+    for _ in 0..30 {
+        assert_eq!(agent.post("/chat/completions", &bad(0)).await.status, 400);
+    }
+    for number in 1..18 {
+        assert_eq!(agent.post("/chat/completions", &bad(number)).await.status, 400);
+    }
+    assert_eq!(agent.get("/api_keys/rate_limits").await.status, 200);
+    assert_eq!(agent.post("/chat/completions", &bad(18)).await.status, 400);
+    assert_eq!(agent.get("/api_keys/rate_limits").await.status, 429);
+}
+
+#[tokio::test]
 async fn being_blocked_does_not_prolong_the_block() {
     let app = TestApp::start().await;
     for _ in 0..21 {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a broken test must stop at once")]
 
+mod agent_holds;
 mod answer_bounds;
 mod api_keys;
 mod audio_queue;

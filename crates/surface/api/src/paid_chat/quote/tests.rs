@@ -79,3 +79,20 @@ fn less_money_will_do_only_where_the_caller_named_no_bound() {
     assert!(ChatQuote::from_request(&asked, &text).is_bounded);
     assert!(!ChatQuote::from_request(&silent, &text).is_bounded);
 }
+
+/// The bound and the tokens reserved for an answer whose bound is only an upper limit.
+fn upper_limit(prompt: usize, asked: Option<u64>, model_max: Option<u64>) -> (u64, bool, u64) {
+    let quote = ChatQuote::from_upper_limit(&request(prompt, asked), &model(model_max));
+    let reserved = quote.tokens_reserved() - quote.prompt_estimate;
+    (quote.answer_max, quote.may_exceed_context, reserved)
+}
+
+#[test]
+fn an_upper_limit_is_cut_to_the_models_and_reserves_little() {
+    assert_eq!(upper_limit(12, Some(128_000), Some(6_000)), (6_000, false, 4_096));
+    assert_eq!(upper_limit(12, Some(100), Some(6_000)), (100, false, 100));
+    assert_eq!(upper_limit(12, Some(128_000), None), (8_180, true, 4_096));
+    assert_eq!(upper_limit(12, None, Some(1_024)), (1_024, false, 1_024));
+    let quote = ChatQuote::from_upper_limit(&request(12, Some(9)), &model(None));
+    assert!(!quote.is_bounded, "less money will do");
+}

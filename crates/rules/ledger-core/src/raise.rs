@@ -1,0 +1,54 @@
+//! Raises an open hold of a request while its work goes on.
+
+use moment::Timestamp;
+
+use crate::charge::{PaymentLeg, sum_by_currency};
+use crate::command::{HoldKind, HoldRange};
+use crate::hold_legs::choose_hold_legs;
+use crate::id::HoldId;
+use crate::ledger::CreditLedger;
+use crate::outcome::{AppliedCommand, CommandOutcome, HeldAmounts};
+use crate::owner_funds::OwnerFunds;
+use crate::rejection::CommandRejection;
+
+impl CreditLedger {
+    /// Adds to a hold what is available of `want`. Holds of jobs are in the journal and are not
+    /// raised. If the period of the hold's key is over, its limited currencies add nothing.
+    pub(crate) fn raise_hold(
+        &mut self,
+        id: HoldId,
+        want: HoldRange,
+        now: Timestamp,
+    ) -> Result<AppliedCommand, CommandRejection> {
+        want.checked_range()?;
+        let open = self.holds.get(&id).filter(|hold| hold.kind == HoldKind::Request);
+        let open = open.ok_or(CommandRejection::NoSuchHold)?;
+        let OwnerFunds { sources, openings } = self.funds(open.owner, now);
+        let headroom = self.extension_headroom(open.key.as_ref(), now);
+        let added = choose_hold_legs(&sources, headroom, want).legs;
+
+        let mut records = Vec::new();
+        if !added.is_empty() {
+            for opening in &openings {
+                opening.write(&mut records, now);
+            }
+        }
+        let records = self.apply_records(records);
+        let mut hold = self.end_hold(id).ok_or(CommandRejection::NoSuchHold)?;
+        for leg in added {
+            add_leg(&mut hold.legs, leg);
+        }
+        let means = sum_by_currency(&hold.legs);
+        self.insert_hold(id, hold);
+        let outcome = CommandOutcome::Held(HeldAmounts { hold: id, means });
+        Ok(AppliedCommand { records, outcome })
+    }
+}
+
+/// Adds a leg, joined with that of the same lot.
+fn add_leg(legs: &mut Vec<PaymentLeg>, added: PaymentLeg) {
+    match legs.iter_mut().find(|leg| leg.lot == added.lot) {
+        Some(leg) => leg.amount = leg.amount.saturating_add(added.amount),
+        None => legs.push(added),
+    }
+}
