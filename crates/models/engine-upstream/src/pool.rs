@@ -1,5 +1,6 @@
 //! Several routes to one model as one engine: load balancing, circuit breaking and failover.
 
+mod affinity;
 mod backoff;
 mod breaker;
 mod choice;
@@ -12,9 +13,9 @@ use std::sync::Arc;
 use engine::{
     ChatAnswer, ChatEngine, ChatEvent, ChatRequest, ChatStream, CutOutRequest, EditRequest,
     EmbeddingAnswer, EmbeddingEngine, EmbeddingRequest, EngineError, ImageAnswer, ImageClassifier,
-    ImageEngine, ImageFile, ImageFuture, ImageRequest, NativeProtocol, SoundStream, SpeechEngine,
-    SpeechRequest, TranscriptionAnswer, TranscriptionEngine, TranscriptionRequest, UpscaleRequest,
-    VoiceSample,
+    ImageEngine, ImageFile, ImageFuture, ImageRequest, NativeProtocol, SessionId, SoundStream,
+    SpeechEngine, SpeechRequest, TranscriptionAnswer, TranscriptionEngine, TranscriptionRequest,
+    UpscaleRequest, VoiceSample,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -102,13 +103,14 @@ impl<E: ?Sized> RoutePool<E> {
     where
         F: Future<Output = Result<T, EngineError>> + 'a,
     {
-        self.try_eligible_routes(vec![RouteAttempts::default(); self.routes.len()], call).await
+        let tries = vec![RouteAttempts::default(); self.routes.len()];
+        self.try_eligible_routes(RouteSearch { tries, session: None }, call).await
     }
 
     /// As [`RoutePool::try_routes`], with routes that are excluded from the start.
     async fn try_eligible_routes<'a, T, F>(
         &'a self,
-        mut tries: Vec<RouteAttempts>,
+        mut search: RouteSearch,
         call: impl Fn(&'a E) -> F,
     ) -> Result<(T, RouteLease), EngineError>
     where
@@ -116,7 +118,7 @@ impl<E: ?Sized> RoutePool<E> {
     {
         let mut failure: Option<EngineError> = None;
         for attempt in 0..ATTEMPTS_MAX {
-            let Some(position) = self.choose_route(&tries) else { break };
+            let Some(position) = self.choose_route(&search) else { break };
             if 0 < attempt {
                 tokio::time::sleep(backoff::retry_delay(attempt, (self.dice)())).await;
             }
@@ -125,8 +127,8 @@ impl<E: ?Sized> RoutePool<E> {
                 Err(error) if !error.may_fail_over() => return Err(error),
                 Err(error) => error,
             };
-            tries[position].count += 1;
-            tries[position].is_spent = !error.may_retry_same_engine();
+            search.tries[position].count += 1;
+            search.tries[position].is_spent = !error.may_retry_same_engine();
             failure = Some(match failure {
                 Some(before) => choice::more_useful_error(before, error),
                 None => error,
@@ -166,15 +168,16 @@ impl<E: ?Sized> RoutePool<E> {
         }
     }
 
-    fn choose_route(&self, tries: &[RouteAttempts]) -> Option<usize> {
+    fn choose_route(&self, search: &RouteSearch) -> Option<usize> {
         let now = self.clock.now();
         let candidates: Vec<RouteCandidate> = self
             .routes
             .iter()
-            .zip(tries)
+            .zip(&search.tries)
             .map(|(route, tries)| RouteCandidate {
                 weight: route.track.weight(),
                 outstanding: route.track.outstanding(),
+                distance: route.track.distance_from(search.session),
                 health: route.track.health(now),
                 has_room: route.gate.has_room(),
                 tries: tries.count,
@@ -207,9 +210,16 @@ struct RouteAttempts {
     is_spent: bool,
 }
 
+/// The state of one request's search for a route.
+struct RouteSearch {
+    /// By position of the route.
+    tries: Vec<RouteAttempts>,
+    session: Option<SessionId>,
+}
+
 impl RoutePool<dyn ChatEngine> {
     /// Excludes chat-only routes from text completions.
-    fn eligible_attempts(&self, request: &ChatRequest) -> Result<Vec<RouteAttempts>, EngineError> {
+    fn begin_search(&self, request: &ChatRequest) -> Result<RouteSearch, EngineError> {
         let is_text = request.prompt().is_some();
         let suits = |route: &EngineRoute<dyn ChatEngine>| {
             !is_text || route.engine.supports_text_completion()
@@ -217,7 +227,10 @@ impl RoutePool<dyn ChatEngine> {
         let tries = |route| RouteAttempts { count: 0, is_spent: !suits(route) };
         let tries: Vec<RouteAttempts> = self.routes.iter().map(tries).collect();
         let is_hopeless = !tries.is_empty() && tries.iter().all(|it| it.is_spent);
-        if is_hopeless { Err(anthropic::chat_only_error()) } else { Ok(tries) }
+        if is_hopeless {
+            return Err(anthropic::chat_only_error());
+        }
+        Ok(RouteSearch { tries, session: request.session })
     }
 }
 
@@ -227,9 +240,9 @@ impl ChatEngine for RoutePool<dyn ChatEngine> {
         request: Arc<ChatRequest>,
     ) -> BoxFuture<'_, Result<ChatAnswer, EngineError>> {
         Box::pin(async move {
-            let tries = self.eligible_attempts(&request)?;
+            let search = self.begin_search(&request)?;
             let (answer, lease) = self
-                .try_eligible_routes(tries, |it| it.complete_chat(Arc::clone(&request)))
+                .try_eligible_routes(search, |it| it.complete_chat(Arc::clone(&request)))
                 .await?;
             Ok(ChatAnswer { served: Some(lease.succeed()), ..answer })
         })
@@ -240,9 +253,9 @@ impl ChatEngine for RoutePool<dyn ChatEngine> {
         request: Arc<ChatRequest>,
     ) -> BoxFuture<'_, Result<ChatStream, EngineError>> {
         Box::pin(async move {
-            let tries = self.eligible_attempts(&request)?;
+            let search = self.begin_search(&request)?;
             let (stream, lease) =
-                self.try_eligible_routes(tries, |it| it.stream_chat(Arc::clone(&request))).await?;
+                self.try_eligible_routes(search, |it| it.stream_chat(Arc::clone(&request))).await?;
             let served = ChatEvent::Served(lease.serving_provider().clone());
             Ok(stream::iter([Ok(served)]).chain(lease.wrap_stream(stream)).boxed())
         })

@@ -38,6 +38,7 @@ use crate::reply::HandlerReply;
 use crate::request_head::RequestHead;
 use crate::request_id::RequestId;
 use crate::transport::body_guard::keep_until_sent;
+use crate::work_session::SessionHeaders;
 
 /// The argument of a handler: an authenticated caller, and input that has passed its schema.
 #[derive(Debug)]
@@ -54,6 +55,7 @@ pub struct ApiCall<C, I> {
     pub standing: RateLimitCell,
     /// The request's share of the memory for bodies.
     pub(crate) room: Arc<BodyReservation>,
+    pub(crate) session: SessionHeaders,
 }
 
 /// The limit that a request is counted against.
@@ -261,6 +263,7 @@ impl CallContext {
             accepts_csv: accepts_csv(&self.parts.headers),
             standing: self.standing.clone(),
             room: Arc::clone(&self.room),
+            session: SessionHeaders::read(&self.parts.headers),
         }
     }
 

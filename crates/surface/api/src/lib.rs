@@ -59,6 +59,7 @@ mod wallet_challenge;
 mod wallet_sign_in;
 pub mod wallets;
 pub mod web;
+mod work_session;
 
 use std::sync::Arc;
 

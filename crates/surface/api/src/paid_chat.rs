@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use domain::catalogue::{CatalogueModel, TextSpec};
 use domain::pricing::TokenPrice;
-use engine::{ChatEngine, ChatRequest, EngineError, ServingProvider};
+use engine::{ChatEngine, ChatRequest, EngineError, ServingProvider, SessionId};
 use money::CurrencyFunds;
 
 pub(crate) use extras::ExtraCharges;
@@ -61,6 +61,8 @@ pub(crate) struct ChatCandidate {
     request: Arc<ChatRequest>,
     price: TokenPrice,
     quote: ChatQuote,
+    /// The `prompt_cache_key` of the caller, also if the model's upstream must not get it.
+    cache_key: Option<String>,
 }
 
 impl ChatCandidate {
@@ -70,6 +72,7 @@ impl ChatCandidate {
         engine: Arc<dyn ChatEngine>,
         request: ChatRequest,
     ) -> ChatCandidate {
+        let cache_key = request.prompt_cache_key.clone();
         let request = model_fields::apply_model_fields(request, text);
         let quote = ChatQuote::from_request(&request, text);
         let price = if hour_cache::may_write_hour_cache(&request) {
@@ -78,7 +81,12 @@ impl ChatCandidate {
             text.price.clone().without_hour_cache()
         };
         let request = Arc::new(quote.bound_request(request, text));
-        ChatCandidate { model, engine, request, price, quote }
+        ChatCandidate { model, engine, request, price, quote, cache_key }
+    }
+
+    fn with_session(mut self, session: Option<SessionId>) -> ChatCandidate {
+        Arc::make_mut(&mut self.request).session = session;
+        self
     }
 
     /// The request for a stream; None if `funds` can pay for nothing. Under a policy that holds more
@@ -167,7 +175,9 @@ impl PaidChat {
         let others: Vec<_> = others.into_iter().map(|it| it.with_policy(policy)).collect();
         let want = quote::compute_hold(&first, &others, &extras, policy);
         let funds = call.hold(&first.model, first.quote.tokens_reserved(), want)?;
-        let candidates = std::iter::once(first).chain(others).collect();
+        let session = call.session.find_id(first.cache_key.as_deref());
+        let candidates = std::iter::once(first).chain(others);
+        let candidates = candidates.map(|candidate| candidate.with_session(session)).collect();
         Ok(PaidChat { candidates, funds, extras, prompt_field, policy })
     }
 

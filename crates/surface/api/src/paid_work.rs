@@ -34,6 +34,7 @@ use crate::payment;
 use crate::refusal::Refusal;
 use crate::refusal::model::refuse_model;
 use crate::request_id::RequestId;
+use crate::work_session::WorkSession;
 
 /// A call of a customer, without its input.
 pub(crate) struct PaidCall {
@@ -44,11 +45,13 @@ pub(crate) struct PaidCall {
     pub(crate) now: Timestamp,
     pub(crate) country: Option<CountryCode>,
     pub(crate) room: Arc<BodyReservation>,
+    pub(crate) session: WorkSession,
 }
 
 impl PaidCall {
     pub(crate) fn from_call<I>(app: &SharedApp, call: ApiCall<PayingCaller, I>) -> (PaidCall, I) {
         let PayingCaller(holder) = call.caller;
+        let session = WorkSession { owner: holder.owner.id, headers: call.session };
         let paid_call = PaidCall {
             app: Arc::clone(app),
             holder,
@@ -57,6 +60,7 @@ impl PaidCall {
             now: call.now,
             country: call.country,
             room: call.room,
+            session,
         };
         (paid_call, call.input)
     }

@@ -12,6 +12,8 @@ pub(super) struct RouteCandidate {
     /// Share of the load; 0 is a standby.
     pub(super) weight: u32,
     pub(super) outstanding: u32,
+    /// Distance from the request's session, see [`super::affinity`]; 0 without a session.
+    pub(super) distance: f64,
     pub(super) health: RouteHealth,
     /// True if a request would not have to queue.
     pub(super) has_room: bool,
@@ -21,8 +23,12 @@ pub(super) struct RouteCandidate {
     pub(super) is_spent: bool,
 }
 
-/// The best route by, in this order: fewest attempts, not resting, has room, not a standby, lowest
-/// load relative to its weight. Ties are broken at random, so that idle routes share the load.
+/// The best route by, in this order: fewest attempts, not resting, has room, not a standby, nearest
+/// to the session, lowest load relative to its weight. Ties are broken at random, so that idle
+/// routes share the load.
+///
+/// A session leaves its route while a request would have to queue there: waiting costs more than a
+/// prompt that is not cached. It then meets its second nearest route, the same for each request.
 pub(super) fn select_route(candidates: &[RouteCandidate], dice: u64) -> Option<usize> {
     let usable = |it: &&(usize, &RouteCandidate)| {
         !it.1.is_spent && !matches!(it.1.health, RouteHealth::Out { .. })
@@ -49,7 +55,8 @@ fn compare_candidates(a: &RouteCandidate, b: &RouteCandidate) -> Ordering {
     let faults = |it: &RouteCandidate| {
         (it.tries, it.health == RouteHealth::Resting, !it.has_room, it.weight == 0)
     };
-    faults(a).cmp(&faults(b)).then_with(|| {
+    let by_distance = || a.distance.total_cmp(&b.distance);
+    faults(a).cmp(&faults(b)).then_with(by_distance).then_with(|| {
         let load_of_a = u64::from(a.outstanding.saturating_add(1)) * u64::from(b.weight.max(1));
         let load_of_b = u64::from(b.outstanding.saturating_add(1)) * u64::from(a.weight.max(1));
         load_of_a.cmp(&load_of_b)

@@ -4,11 +4,12 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::{EngineError, ServingProvider};
+use engine::{EngineError, ServingProvider, SessionId};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use moment::{Clock, Timestamp};
 
 use super::RouteReport;
+use super::affinity::RouteDigest;
 use super::breaker::{CircuitBreaker, RouteHealth};
 use super::provider_queue::ProviderSlot;
 use crate::failure::OwnHost;
@@ -18,6 +19,7 @@ pub(super) struct RouteState {
     served: ServingProvider,
     weight: u32,
     host: OwnHost,
+    digest: RouteDigest,
     outstanding: AtomicU32,
     /// Locked only briefly, never across an await.
     breaker: Mutex<CircuitBreaker>,
@@ -25,8 +27,9 @@ pub(super) struct RouteState {
 
 impl RouteState {
     pub(super) fn new(served: ServingProvider, weight: u32, host: OwnHost) -> RouteState {
+        let digest = RouteDigest::new(&served.provider, &served.model);
         let (outstanding, breaker) = (AtomicU32::new(0), Mutex::default());
-        RouteState { served, weight, host, outstanding, breaker }
+        RouteState { served, weight, host, digest, outstanding, breaker }
     }
 
     pub(super) fn serving_provider(&self) -> &ServingProvider {
@@ -35,6 +38,11 @@ impl RouteState {
 
     pub(super) fn weight(&self) -> u32 {
         self.weight
+    }
+
+    /// Distance of a session; 0 without one.
+    pub(super) fn distance_from(&self, session: Option<SessionId>) -> f64 {
+        session.map_or(0.0, |session| self.digest.distance_from(session, self.weight))
     }
 
     pub(super) fn outstanding(&self) -> u32 {

@@ -8,6 +8,7 @@ use super::*;
 const FIT: RouteCandidate = RouteCandidate {
     weight: 1,
     outstanding: 0,
+    distance: 0.0,
     health: RouteHealth::Healthy,
     has_room: true,
     tries: 0,
@@ -74,6 +75,31 @@ fn a_route_not_tried_yet_comes_first() {
 fn among_equals_the_dice_decide() {
     let chosen: Vec<_> = (0..6).map(|dice| select_route(&[FIT, OUT, FIT, FIT], dice)).collect();
     assert_eq!(chosen, [Some(0), Some(2), Some(3), Some(0), Some(2), Some(3)]);
+}
+
+#[test]
+fn the_nearest_route_is_asked_however_busy_it_is() {
+    let near = RouteCandidate { distance: 0.1, ..BUSY };
+    let far = RouteCandidate { distance: 0.2, ..FIT };
+    check(&[near, far], Some(0));
+    check(&[far, near], Some(1));
+}
+
+#[test]
+fn a_near_route_that_is_full_resting_failed_or_a_standby_gives_way() {
+    let far = RouteCandidate { distance: 0.2, ..BUSY };
+    let unfit = [
+        RouteCandidate { has_room: false, ..FIT },
+        RESTING,
+        RouteCandidate { tries: 1, ..FIT },
+        RouteCandidate { weight: 0, ..FIT },
+        OUT,
+    ];
+    for near in unfit {
+        check(&[RouteCandidate { distance: 0.1, ..near }, far], Some(1));
+    }
+    let full = |distance| RouteCandidate { has_room: false, distance, ..FIT };
+    check(&[full(0.2), full(0.1)], Some(1));
 }
 
 #[test]
