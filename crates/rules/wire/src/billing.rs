@@ -100,6 +100,9 @@ pub struct UsageRow {
     pub inference_details: Option<InferenceDetails>,
     pub notes: String,
     pub price_per_unit_usd: f64,
+    /// The session of the request: 16 hexadecimal digits, a digest of the caller's key that differs
+    /// between accounts. Null without a session.
+    pub session_id: Option<String>,
     /// The billed item, such as `<model>-llm-output-mtoken`.
     pub sku: String,
     /// The time of the charge (ISO 8601).
@@ -147,6 +150,13 @@ pub struct UsageHistory {
     pub next_cursor: Option<String>,
 }
 
+/// An additional breakdown of `GET /billing/usage-analytics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AnalyticsGroup {
+    Session,
+}
+
 /// The query of `GET /billing/usage-analytics`: the range of days.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -160,6 +170,8 @@ pub struct AnalyticsQuery {
     /// The last day, `YYYY-MM-DD`.
     #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
     pub end_date: Option<String>,
+    /// Adds `bySession` to the response.
+    pub group_by: Option<AnalyticsGroup>,
 }
 
 /// The response to `GET /billing/usage-analytics`.
@@ -179,6 +191,31 @@ pub struct Analytics {
     pub by_key_daily: Vec<Map<String, Value>>,
     /// The descriptions of the keys with the highest spending, in descending order.
     pub top_key_names: Vec<String>,
+    /// The 100 sessions with the highest cost, in descending order. Only with `groupBy=session`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_session: Option<Vec<SessionTotals>>,
+}
+
+/// Spending of one session.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionTotals {
+    /// The `sessionId` of its usage rows.
+    pub session_id: String,
+    pub total_usd: f64,
+    pub total_diem: f64,
+    pub total_units: f64,
+    /// The number of charged requests.
+    pub requests: u64,
+    /// Prompt tokens, those from a cache included.
+    pub input_tokens: u64,
+    /// Prompt tokens that were read from a cache.
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+    /// The time of the first charge in the range (ISO 8601). Null if there are only refunds.
+    pub first_at: Option<String>,
+    /// The time of the last charge in the range (ISO 8601).
+    pub last_at: Option<String>,
 }
 
 /// Spending on one day.

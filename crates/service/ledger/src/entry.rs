@@ -252,6 +252,7 @@ fn refund_row(
     of: &Option<UsageRow>,
 ) -> UsageRow {
     let request_id = of.as_ref().map(|row| row.details.request_id.clone()).unwrap_or_default();
+    let session = of.as_ref().and_then(|row| row.details.session);
     UsageRow {
         charge,
         owner: leg.lot.owner,
@@ -264,7 +265,7 @@ fn refund_row(
         price: Price::FREE,
         per: PriceUnits::One,
         amount: Nano::ZERO.saturating_sub(leg.amount),
-        details: UsageDetails { request_id, ..UsageDetails::default() },
+        details: UsageDetails { request_id, session, ..UsageDetails::default() },
         notes: notes.to_owned(),
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct SchemaMigration {
 }
 
 /// Released migrations are never edited: a change is a new migration.
-const MIGRATIONS: [SchemaMigration; 5] = [
+const MIGRATIONS: [SchemaMigration; 6] = [
     SchemaMigration {
         version: 1,
         name: "create_books_and_works",
@@ -58,6 +58,12 @@ const MIGRATIONS: [SchemaMigration; 5] = [
         name: "digest_usage_rows",
         compatible_from: 1,
         sql: include_str!("../migrations/0005_digest_usage_rows.sql"),
+    },
+    SchemaMigration {
+        version: 6,
+        name: "sum_sessions",
+        compatible_from: 1,
+        sql: include_str!("../migrations/0006_sum_sessions.sql"),
     },
 ];
 

@@ -204,3 +204,22 @@ impl std::fmt::Display for RpcMiscount {
         )
     }
 }
+
+/// A session whose stored sum of a day differs from its usage rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionMiscount {
+    /// In hexadecimal.
+    pub owner: String,
+    pub session: u64,
+    pub date: String,
+}
+
+impl std::fmt::Display for SessionMiscount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let SessionMiscount { owner, session, date } = self;
+        write!(
+            f,
+            "usage of {owner} on {date} in session {session:016x}: its sum is not that of its rows"
+        )
+    }
+}

@@ -29,8 +29,8 @@ use crate::owner::{Owner, OwnerKind};
 use crate::rpc::{SentTransaction, SpentCredits};
 use crate::statement::AccountStatement;
 use crate::usage::{
-    DayRange, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, UsageCursor,
-    UsageFilter, UsagePage, UsageRow,
+    DayRange, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, SessionUsage,
+    UsageCursor, UsageFilter, UsagePage, UsageRow,
 };
 use crate::wallet::WalletLink;
 use crate::write::WriteGroup;
@@ -199,6 +199,14 @@ impl<I: StoreInterceptor> UsageStore for InterceptedStore<I> {
 
     fn usage_by_key(&self, owner: OwnerId, days: DayRange) -> StoreFuture<'_, Vec<KeyUsage>> {
         self.intercept.intercept_answer(self.inner.usage_by_key(owner, days))
+    }
+
+    fn usage_by_session(
+        &self,
+        owner: OwnerId,
+        days: DayRange,
+    ) -> StoreFuture<'_, Vec<SessionUsage>> {
+        self.intercept.intercept_answer(self.inner.usage_by_session(owner, days))
     }
 }
 

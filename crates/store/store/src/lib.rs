@@ -35,6 +35,7 @@ pub mod owner;
 pub mod queries;
 pub mod rpc;
 pub mod schema;
+pub mod session_sums;
 pub mod sqlite;
 pub mod statement;
 pub mod sums;

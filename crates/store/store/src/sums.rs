@@ -9,6 +9,7 @@ use money::BalanceCurrency;
 
 use crate::error::StoreError;
 use crate::rpc::{RPC_SKU_PREFIX, quarter_index};
+use crate::session_sums::{SessionChange, SessionDayKey, SessionSums};
 use crate::usage::UsageRow;
 
 /// The accumulated sums. `A` is the store's identifier of an account.
@@ -17,6 +18,7 @@ pub struct TransactionSums<'batch, A> {
     accounts: HashMap<A, AccountChange>,
     spends: HashMap<SpendKey, i128>,
     days: HashMap<DayKey<'batch>, DayChange>,
+    sessions: SessionSums,
     touches: HashMap<KeyId, i64>,
     /// Credits of the JSON-RPC proxy, by quarter of an hour.
     rpc_spent: HashMap<QuarterKey, i128>,
@@ -28,6 +30,7 @@ pub struct SortedSums<'batch, A> {
     pub accounts: Vec<(A, AccountChange)>,
     pub spends: Vec<(SpendKey, i128)>,
     pub days: Vec<(DayKey<'batch>, DayChange)>,
+    pub sessions: Vec<(SessionDayKey, SessionChange)>,
     /// The last use of each key, in milliseconds.
     pub touches: Vec<(KeyId, i64)>,
     pub rpc_spent: Vec<(QuarterKey, i128)>,
@@ -94,6 +97,7 @@ impl<A> Default for TransactionSums<'_, A> {
             accounts: HashMap::new(),
             spends: HashMap::new(),
             days: HashMap::new(),
+            sessions: SessionSums::default(),
             touches: HashMap::new(),
             rpc_spent: HashMap::new(),
         }
@@ -134,6 +138,7 @@ impl<'batch, A: Copy + Eq + Ord + std::hash::Hash> TransactionSums<'batch, A> {
         change.rows += 1;
         change.units += i128::from(row.units);
         change.amount += i128::from(row.amount.nanos());
+        self.sessions.add_row(row);
         if row.sku.starts_with(RPC_SKU_PREFIX) {
             let key = QuarterKey { quarter: quarter_index(row.at), owner: row.owner };
             *self.rpc_spent.entry(key).or_default() += i128::from(row.units);
@@ -152,6 +157,7 @@ impl<'batch, A: Copy + Eq + Ord + std::hash::Hash> TransactionSums<'batch, A> {
             accounts: sort_by_key(self.accounts, |account| *account),
             spends: sort_by_key(self.spends, |key| (key.stamp.key, key.class)),
             days: sort_by_key(self.days, |key| (key.owner, key.day)),
+            sessions: self.sessions.into_sorted(),
             touches: sort_by_key(self.touches, |key| *key),
             rpc_spent: sort_by_key(self.rpc_spent, |key| *key),
         }

@@ -13,6 +13,15 @@ pub const SEARCHED_ROWS_MAX: usize = 50_000;
 /// The maximum number of requests per search result.
 pub const FOUND_REQUESTS_MAX: usize = 200;
 
+/// The maximum number of sessions per query, the most expensive ones.
+pub const SESSIONS_MAX: usize = 100;
+
+/// The maximum number of daily sums of sessions that one query reads, the newest ones.
+pub const SESSION_SUMS_MAX: usize = 50_000;
+
+/// The maximum number of days of one query about sessions, the newest ones.
+const SESSION_DAYS_MAX: i64 = 366;
+
 /// The SKU of refund rows.
 pub const REFUND_SKU: &str = "refund";
 
@@ -49,6 +58,10 @@ pub struct UsageDetails {
     pub prompt_tokens: Option<u64>,
     pub completion_tokens: Option<u64>,
     pub execution_ms: Option<u64>,
+    /// The prompt tokens that were read from a cache; None for none.
+    pub cached_tokens: Option<u64>,
+    /// The digest of the caller's key of its session.
+    pub session: Option<u64>,
 }
 
 /// Filters of a usage query.
@@ -167,6 +180,32 @@ pub struct KeyUsage {
     pub currency: BalanceCurrency,
     pub units: u64,
     pub amount: Nano,
+}
+
+/// The usage of one session. Refunds reduce the amounts and count nowhere else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionUsage {
+    pub session: u64,
+    pub requests: u64,
+    pub units: u64,
+    /// All currencies but DIEM.
+    pub usd: Nano,
+    pub diem: Nano,
+    pub input_tokens: u64,
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+    /// The time of the first charge; None if there are only refunds in the range.
+    pub first: Option<Timestamp>,
+    pub last: Option<Timestamp>,
+}
+
+impl DayRange {
+    /// The days of a query about sessions, without those whose sums are pruned.
+    pub fn for_sessions(self, pruned_before: Option<i64>) -> DayRange {
+        let newest = self.last.saturating_sub(SESSION_DAYS_MAX - 1);
+        let first = self.first.max(newest).max(pruned_before.unwrap_or(i64::MIN));
+        DayRange { first, ..self }
+    }
 }
 
 impl UsageFilter {

@@ -178,6 +178,7 @@ impl PaidChat {
         let session = call.session.find_id(first.cache_key.as_deref());
         let candidates = std::iter::once(first).chain(others);
         let candidates = candidates.map(|candidate| candidate.with_session(session)).collect();
+        let funds = funds.with_session(session);
         Ok(PaidChat { candidates, funds, extras, prompt_field, policy })
     }
 

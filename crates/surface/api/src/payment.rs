@@ -73,6 +73,7 @@ pub(crate) fn token_charge(
     let details = UsageDetails {
         prompt_tokens: Some(usage.prompt()),
         completion_tokens: Some(usage.completion()),
+        cached_tokens: Some(usage.cached()).filter(|cached| 0 < *cached),
         ..UsageDetails::default()
     };
     WorkCharge {

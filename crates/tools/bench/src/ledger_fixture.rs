@@ -59,6 +59,7 @@ pub fn chat_charge(tokens: u64) -> WorkCharge {
             prompt_tokens: Some(tokens * 4),
             completion_tokens: Some(tokens),
             execution_ms: Some(1_234),
+            ..UsageDetails::default()
         },
         notes: "API Inference".into(),
     }

@@ -53,23 +53,25 @@ mod tests {
 
     use super::*;
 
-    /// A route of the tests, by its name and weight.
-    #[derive(Debug, Clone)]
-    struct NamedRoute {
-        name: String,
+    #[derive(Debug, Clone, Copy)]
+    struct WeightedRoute {
+        digest: RouteDigest,
         weight: u32,
     }
 
-    fn nearest_route(routes: &[NamedRoute], session: u64) -> &NamedRoute {
-        let distance = |route: &NamedRoute| {
-            RouteDigest::new(&route.name, "m").distance_from(SessionId(session), route.weight)
-        };
-        routes.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap()
+    fn nearest_route(routes: &[WeightedRoute], session: u64) -> RouteDigest {
+        let distance =
+            |route: &WeightedRoute| route.digest.distance_from(SessionId(session), route.weight);
+        routes.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap().digest
     }
 
-    fn some_routes() -> impl Strategy<Value = Vec<NamedRoute>> {
+    fn some_routes() -> impl Strategy<Value = Vec<WeightedRoute>> {
         prop::collection::btree_map("[a-z]{1,8}", 1_u32..10, 2..6).prop_map(|routes| {
-            routes.into_iter().map(|(name, weight)| NamedRoute { name, weight }).collect()
+            let route = |(name, weight): (String, u32)| WeightedRoute {
+                digest: RouteDigest::new(&name, "m"),
+                weight,
+            };
+            routes.into_iter().map(route).collect()
         })
     }
 
@@ -82,19 +84,20 @@ mod tests {
     }
 
     proptest! {
+        // Each case of the second test counts 10,000 sessions.
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
         #[test]
         fn only_sessions_of_a_lost_route_move(
             routes in some_routes(),
             lost in any::<prop::sample::Index>(),
-            sessions in prop::collection::vec(any::<u64>(), 50),
+            sessions in prop::collection::vec(any::<u64>(), 200),
         ) {
-            let lost = lost.index(routes.len());
             let mut left = routes.clone();
-            let lost = left.remove(lost);
+            let lost = left.remove(lost.index(routes.len())).digest;
             for session in sessions {
                 let before = nearest_route(&routes, session);
-                let after = nearest_route(&left, session);
-                prop_assert!(before.name == lost.name || before.name == after.name);
+                prop_assert!(before == lost || before == nearest_route(&left, session));
             }
         }
 
@@ -102,14 +105,12 @@ mod tests {
         fn sessions_are_shared_out_by_weight(routes in some_routes(), start in any::<u64>()) {
             let total: u32 = routes.iter().map(|route| route.weight).sum();
             let sessions = (0..10_000).map(|step| start.wrapping_add(step));
-            let mut counts = std::collections::BTreeMap::<&str, u32>::new();
-            for session in sessions {
-                *counts.entry(nearest_route(&routes, session).name.as_str()).or_default() += 1;
-            }
+            let nearest: Vec<RouteDigest> =
+                sessions.map(|session| nearest_route(&routes, session)).collect();
             for route in &routes {
+                let count = nearest.iter().filter(|digest| **digest == route.digest).count();
+                let found = f64::from(u32::try_from(count).unwrap()) / 10_000.0;
                 let share = f64::from(route.weight) / f64::from(total);
-                let count = counts.get(route.name.as_str()).copied().unwrap_or(0);
-                let found = f64::from(count) / 10_000.0;
                 prop_assert!((found - share).abs() < 0.03, "{route:?}: {found} of {share}");
             }
         }

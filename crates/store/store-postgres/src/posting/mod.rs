@@ -21,6 +21,7 @@ mod journal;
 mod media;
 mod owners;
 mod rpc;
+mod session_totals;
 mod totals;
 mod wallets;
 
@@ -107,6 +108,7 @@ impl<'a> PostingBuilder<'a> {
             StoreWrite::TouchKey { key, at } => self.sums.touch(*key, at.ms()),
             StoreWrite::PruneUsage { before_day, rows_max } => {
                 owners::prune_usage(statements, *before_day, *rows_max);
+                session_totals::prune_sessions(statements, *before_day, *rows_max);
             }
             StoreWrite::AddOwner(owner) => owners::add_owner(statements, owner),
             StoreWrite::SetTier { owner, tier } => owners::set_tier(statements, *owner, tier),

@@ -10,6 +10,7 @@ use store::sums::{
 use uuid::Uuid;
 
 use crate::columns::{to_row_limit, to_sql_text};
+use crate::posting::session_totals;
 use crate::statements::{SqlStatements, values};
 
 /// Locks in the order of ids, so that two batches never deadlock.
@@ -73,6 +74,7 @@ pub(crate) fn post_totals(
     write_accounts(statements, &sums.accounts)?;
     write_spends(statements, &spends)?;
     write_days(statements, &sums.days)?;
+    session_totals::write_sessions(statements, &sums.sessions)?;
     if !sums.touches.is_empty() {
         let (keys, at): (Vec<Uuid>, Vec<i64>) =
             sums.touches.iter().map(|(key, at_ms)| (key.0, *at_ms)).unzip();

@@ -88,7 +88,7 @@ async fn audit_after(
 }
 
 /// The place of the digest after [`COLUMNS`].
-const DIGEST: usize = 17;
+const DIGEST: usize = 19;
 
 async fn usage_marks(
     db: &PostgresSession,

@@ -11,6 +11,7 @@ mod listing;
 mod media;
 mod request_search;
 mod rpc;
+mod session_usage;
 mod statement;
 mod usage;
 mod usage_recount;

@@ -94,7 +94,7 @@ impl BoundedSearch<'_> {
             .await?;
         let mut requests: Vec<(i64, Vec<UsageRow>)> = Vec::new();
         for row in &rows {
-            let (request, row) = (read_column(row, 17)?, usage_at(row)?);
+            let (request, row) = (read_column(row, 19)?, usage_at(row)?);
             match requests.last_mut() {
                 Some((last, rows)) if *last == request => rows.push(row),
                 _ => requests.push((request, vec![row])),

@@ -6,7 +6,8 @@ use moment::Timestamp;
 use money::BalanceCurrency;
 use store::usage::{
     DayRange, FoundRequests, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, RequestSearch,
-    USAGE_ROWS_MAX, UsageCursor, UsageDetails, UsageFilter, UsageOrder, UsagePage, UsageRow,
+    SessionUsage, USAGE_ROWS_MAX, UsageCursor, UsageDetails, UsageFilter, UsageOrder, UsagePage,
+    UsageRow,
 };
 use store::{StoreFuture, UsageStore};
 use tokio_postgres::Row;
@@ -18,11 +19,12 @@ use crate::columns::{
     read_time, read_unsigned, to_row_limit, to_signed,
 };
 use crate::error::PgError;
-use crate::queries::{read_setting, request_search};
+use crate::queries::{read_setting, request_search, session_usage};
 use crate::session::PostgresSession;
 
 pub(super) const COLUMNS: &str = "seq, charge, owner, key, at_ms, sku, model, currency, units, price_pico, \
-     price_per, amount, request_id, prompt_tokens, completion_tokens, execution_ms, notes";
+     price_per, amount, request_id, prompt_tokens, completion_tokens, execution_ms, notes, \
+     cached_tokens, session";
 const MATCHES: &str =
     "owner = $1 AND $2 <= at_ms AND at_ms < $3 AND ($4::text IS NULL OR currency = $4)";
 
@@ -52,6 +54,14 @@ impl UsageStore for PostgresStore {
 
     fn usage_by_key(&self, owner: OwnerId, days: DayRange) -> StoreFuture<'_, Vec<KeyUsage>> {
         self.query(async move |db| by_key(&db, owner, days).await)
+    }
+
+    fn usage_by_session(
+        &self,
+        owner: OwnerId,
+        days: DayRange,
+    ) -> StoreFuture<'_, Vec<SessionUsage>> {
+        self.query(async move |db| session_usage::by_session(&db, owner, days).await)
     }
 }
 
@@ -246,6 +256,8 @@ pub(super) fn usage_at(row: &Row) -> Result<UsageRow, PgError> {
             prompt_tokens: read_optional_unsigned(row, 13)?,
             completion_tokens: read_optional_unsigned(row, 14)?,
             execution_ms: read_optional_unsigned(row, 15)?,
+            cached_tokens: read_optional_unsigned(row, 17)?,
+            session: read_column::<Option<i64>>(row, 18)?.map(i64::cast_unsigned),
         },
         notes: read_column(row, 16)?,
     })

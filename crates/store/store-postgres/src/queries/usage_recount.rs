@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::columns::{read_column, to_row_limit};
 use crate::error::PgError;
+use crate::queries::session_usage::find_session_miscounts;
 use crate::queries::usage::pruned_before_day;
 use crate::session::PostgresSession;
 
@@ -61,6 +62,7 @@ pub(crate) async fn find_miscounts(db: &PostgresSession) -> Result<Vec<String>, 
         };
         found.push(miscount.to_string());
     }
+    found.extend(find_session_miscounts(db, from_day).await?);
     Ok(found)
 }
 

@@ -140,6 +140,8 @@ pub fn build_usage_row(number: u8, time: Timestamp, nanos: i64) -> UsageRow {
             prompt_tokens: Some(12),
             completion_tokens: Some(227),
             execution_ms: Some(340),
+            cached_tokens: None,
+            session: None,
         },
         notes: "API Inference".into(),
     }

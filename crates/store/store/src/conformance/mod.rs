@@ -18,6 +18,7 @@ mod keys;
 mod media;
 mod owners;
 mod rpc;
+mod sessions;
 mod usage;
 mod wallets;
 
@@ -36,6 +37,7 @@ pub fn list_cases() -> Vec<ConformanceCase> {
         groups::CASES,
         journal::CASES,
         usage::CASES,
+        sessions::CASES,
         rpc::CASES,
         characters::CASES,
         claims::CASES,

@@ -4,8 +4,8 @@ use ledger_core::OwnerId;
 
 use crate::StoreFuture;
 use crate::usage::{
-    DayRange, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, UsageCursor,
-    UsageFilter, UsagePage, UsageRow,
+    DayRange, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, SessionUsage,
+    UsageCursor, UsageFilter, UsagePage, UsageRow,
 };
 
 pub trait UsageStore: Send + Sync {
@@ -25,4 +25,11 @@ pub trait UsageStore: Send + Sync {
     fn usage_by_model(&self, owner: OwnerId, days: DayRange) -> StoreFuture<'_, Vec<ModelUsage>>;
 
     fn usage_by_key(&self, owner: OwnerId, days: DayRange) -> StoreFuture<'_, Vec<KeyUsage>>;
+
+    /// The most expensive sessions, at most [`crate::usage::SESSIONS_MAX`], by amount.
+    fn usage_by_session(
+        &self,
+        owner: OwnerId,
+        days: DayRange,
+    ) -> StoreFuture<'_, Vec<SessionUsage>>;
 }

@@ -49,6 +49,7 @@ pub mod restore;
 mod rpc;
 pub mod schema;
 mod session;
+mod session_sums;
 mod statement;
 mod sums;
 mod usage;

@@ -14,6 +14,7 @@ use crate::sqlite::jobs;
 use crate::sqlite::media;
 use crate::sqlite::owners;
 use crate::sqlite::rpc;
+use crate::sqlite::session_sums;
 use crate::sqlite::sums;
 use crate::sqlite::usage_tail::UsageTail;
 use crate::sqlite::wallets;
@@ -53,8 +54,8 @@ pub(crate) const ADD_TRANSFER: &str = "INSERT INTO transfer \
 
 pub(crate) const ADD_USAGE: &str = "INSERT INTO usage (seq, charge, owner, key, at_ms, sku, model, currency, \
     units, price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, \
-    execution_ms, notes, digest) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    execution_ms, notes, digest, cached_tokens, session) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
 
 impl<'batch> SqlitePosting<'batch> {
     pub(crate) fn new(
@@ -314,6 +315,8 @@ fn add_usage(
         row.details.execution_ms,
         row.notes,
         digest_usage_row(row),
+        row.details.cached_tokens,
+        row.details.session.map(u64::cast_signed),
     ])?;
     Ok(())
 }
@@ -332,5 +335,6 @@ fn prune_usage(
     connection.prepare_cached(&places)?.execute(params![before_ms, rows_max])?;
     let rows = format!("DELETE FROM usage WHERE seq IN (SELECT seq FROM ({oldest}))");
     connection.prepare_cached(&rows)?.execute(params![before_ms, rows_max])?;
+    session_sums::prune_sessions(connection, before_day, rows_max)?;
     Ok(())
 }

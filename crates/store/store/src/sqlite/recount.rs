@@ -6,6 +6,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use crate::evidence::{DailyMiscount, FAULTS_MAX, RpcMiscount, UsageCount};
 use crate::rpc::{QUARTER_MS, RPC_SKU_PREFIX, SPENT_QUARTERS_KEPT};
+use crate::sqlite::session_sums::find_session_miscounts;
 use crate::sqlite::usage::pruned_before_day;
 
 const DAY_MS: i64 = 86_400_000;
@@ -16,6 +17,7 @@ pub(crate) fn find_miscounts(connection: &Connection) -> rusqlite::Result<Vec<St
     let mut found = daily_sums(connection, from_day)?;
     found.extend(find_index_mismatches(connection)?);
     found.extend(rpc_sums(connection, from_day)?);
+    found.extend(find_session_miscounts(connection, from_day)?);
     Ok(found)
 }
 

@@ -73,7 +73,7 @@ impl UnprunedSearch<'_> {
                 "?10": search.size.min(FOUND_REQUESTS_MAX),
                 "?11": search.skip,
             },
-            |row| Ok((row.get(17)?, usage_at(row)?)),
+            |row| Ok((row.get(19)?, usage_at(row)?)),
         )?;
         let mut requests: Vec<(i64, Vec<UsageRow>)> = Vec::new();
         for row in rows {

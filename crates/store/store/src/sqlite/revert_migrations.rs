@@ -3,7 +3,12 @@
 use rusqlite::Connection;
 
 /// SQL that reverts each migration, the latest first. Add a line for each new migration.
-const UNDONE: [(i64, &str); 11] = [
+const UNDONE: [(i64, &str); 12] = [
+    (
+        23,
+        "DROP TABLE usage_session; ALTER TABLE usage DROP COLUMN session;
+         ALTER TABLE usage DROP COLUMN cached_tokens",
+    ),
     (22, "ALTER TABLE usage DROP COLUMN digest"),
     (21, "ALTER TABLE api_key DROP COLUMN is_operator"),
     (20, "DROP TRIGGER audit_counted; DROP TABLE audit_count"),

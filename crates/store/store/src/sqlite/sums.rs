@@ -4,6 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::sqlite::owners::touch_key;
 use crate::sqlite::rpc;
+use crate::sqlite::session_sums::write_sessions;
 use crate::sqlite::writer::WriteError;
 use crate::sums::{
     AccountChange, DayChange, DayKey, QuarterKey, SpendKey, TransactionSums, to_database_sum,
@@ -29,6 +30,10 @@ pub(crate) fn write_sums(
     }
     for some in sums.days.chunks(WRITTEN_IN_ONE_GO) {
         write_days(connection, some)?;
+        between()?;
+    }
+    for some in sums.sessions.chunks(WRITTEN_IN_ONE_GO) {
+        write_sessions(connection, some)?;
         between()?;
     }
     for (key, at_ms) in sums.touches {
@@ -123,6 +128,6 @@ fn write_rpc_spent(
     Ok(())
 }
 
-fn to_stored_sum(sum: i128) -> Result<i64, WriteError> {
+pub(super) fn to_stored_sum(sum: i128) -> Result<i64, WriteError> {
     to_database_sum(sum).map_err(WriteError::Refused)
 }

@@ -17,7 +17,7 @@ use crate::usage::{
 
 pub(super) const COLUMNS: &str = "usage.seq, charge, owner, key, usage.at_ms, sku, model, currency, units, \
      price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, execution_ms, \
-     notes";
+     notes, cached_tokens, session";
 const MATCHES: &str = "owner = ?1 AND ?2 <= at_ms AND at_ms < ?3 AND (?4 IS NULL OR currency = ?4)";
 const IS_UNPLACED: &str = "(SELECT through_seq FROM usage_placed) < seq";
 
@@ -235,6 +235,8 @@ pub(super) fn usage_at(row: &Row<'_>) -> rusqlite::Result<UsageRow> {
             prompt_tokens: row.get(13)?,
             completion_tokens: row.get(14)?,
             execution_ms: row.get(15)?,
+            cached_tokens: row.get(17)?,
+            session: row.get::<_, Option<i64>>(18)?.map(i64::cast_unsigned),
         },
         notes: row.get(16)?,
     })

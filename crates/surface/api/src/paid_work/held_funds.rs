@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use domain::catalogue::CatalogueModel;
 use domain::limits::window::LimitAdmission;
+use engine::SessionId;
 use ledger::{HoldRefused, LedgerError, RequestHold, WorkCharge};
 use ledger_core::{ChargeReceipt, HoldRange};
 use moment::Timestamp;
@@ -27,6 +28,7 @@ pub(crate) struct HeldFunds {
     /// None for work without a model, which its endpoint has counted.
     admission: Option<LimitAdmission>,
     hold: RequestHold,
+    session: Option<SessionId>,
 }
 
 impl HeldFunds {
@@ -54,10 +56,16 @@ impl HeldFunds {
         admission: Option<LimitAdmission>,
         want: HoldRange,
     ) -> Result<HeldFunds, HoldRefused> {
-        let PaidCall { app, holder, request_id, .. } = call;
+        let PaidCall { app, holder, request_id, session, .. } = call;
         let hold = app.ledger.hold(holder.payer(), want)?;
         let (app, request_id) = (Arc::clone(app), request_id.clone());
-        Ok(HeldFunds { started: app.clock.now(), app, request_id, admission, hold })
+        let (started, session) = (app.clock.now(), session.find_id(None));
+        Ok(HeldFunds { app, request_id, started, admission, hold, session })
+    }
+
+    /// Sets the session of work whose body names one.
+    pub(crate) fn with_session(self, session: Option<SessionId>) -> HeldFunds {
+        HeldFunds { session, ..self }
     }
 
     /// The most that the work may cost.
@@ -81,8 +89,8 @@ impl HeldFunds {
         free.saturating_add(self.hold.amount()).to_string()
     }
 
-    /// Charges for the work and waits until the charge is durable. Adds the request's id and
-    /// duration to the charge.
+    /// Charges for the work and waits until the charge is durable. Adds the request's id, duration
+    /// and session to the charge.
     pub(crate) async fn pay(
         self,
         tokens_used: u64,
@@ -101,6 +109,7 @@ impl HeldFunds {
     ) -> Result<ChargeReceipt, LedgerError> {
         let took = self.app.clock.now().since(self.started).as_millis();
         charge.details.execution_ms = u64::try_from(took).ok();
+        charge.details.session = self.session.map(|session| session.0);
         charge.details.request_id = self.request_id.as_str().to_owned();
         self.app.ledger.settle_with(self.hold, charge, also).await
     }

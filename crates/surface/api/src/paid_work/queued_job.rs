@@ -63,7 +63,9 @@ impl PaidCall {
     {
         self.app.admit_model(&self.holder, model, 0, &self.standing)?;
         let request_id = self.request_id.as_str().to_owned();
-        let details = UsageDetails { request_id: request_id.clone(), ..UsageDetails::default() };
+        let session = self.session.find_id(None).map(|session| session.0);
+        let details =
+            UsageDetails { request_id: request_id.clone(), session, ..UsageDetails::default() };
         let line = |line: &QueuedLine| charge_line(model, wanted.kind, line);
         let charge = WorkCharge {
             lines: wanted.lines.iter().map(line).collect(),

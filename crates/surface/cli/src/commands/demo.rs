@@ -25,8 +25,8 @@ use control::service::ControlService;
 use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::{EntropySource, request_id, time_ordered_id};
 use ledger::{ChargeLine, Ledger, WorkCharge};
-use ledger_core::{HoldRange, LedgerRules};
-use moment::{Clock, ManualClock, SystemClock};
+use ledger_core::{HoldRange, LedgerRules, OwnerId};
+use moment::{Clock, ManualClock, SystemClock, Timestamp};
 use money::{Price, PriceUnits, UnitRate};
 use store::usage::UsageDetails;
 
@@ -295,6 +295,8 @@ async fn charge_sample_chat(
             prompt_tokens: Some(prompt),
             completion_tokens: Some(completion),
             execution_ms: Some(u64::from(300 + dice.up_to(5_000))),
+            cached_tokens: None,
+            session: Some(sample_session(holder.owner.id, service.clock.now())),
         },
         notes: "API Inference".to_owned(),
     };
@@ -302,6 +304,12 @@ async fn charge_sample_chat(
     let hold =
         service.ledger.hold(holder.payer(), HoldRange::Exactly(cost)).map_err(to_demo_error)?;
     service.ledger.settle(hold, charge).await.map(drop).map_err(to_demo_error)
+}
+
+/// The digest of a session: one for each owner and hour.
+fn sample_session(owner: OwnerId, now: Timestamp) -> u64 {
+    let hour = now.ms().unsigned_abs() / 3_600_000;
+    (owner.0.as_u64_pair().1 ^ hour).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 fn to_demo_error(error: impl std::fmt::Display) -> CommandError {

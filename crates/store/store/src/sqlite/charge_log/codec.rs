@@ -18,7 +18,10 @@ use crate::write::{StoreWrite, WriteGroup};
 #[cfg(test)]
 mod tests;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+
+/// The first version, which has no [`USAGE_IN_SESSION`].
+const FIRST_VERSION: u8 = 1;
 
 /// Bytes of a chat completion with two lines, rounded up.
 const GROUP_BYTES_USUAL: usize = 512;
@@ -26,6 +29,8 @@ const GROUP_BYTES_USUAL: usize = 512;
 const TRANSFER: u8 = 1;
 const KEY_SPENT: u8 = 2;
 const USAGE: u8 = 3;
+/// As [`USAGE`], followed by the cached tokens and the session.
+const USAGE_IN_SESSION: u8 = 4;
 
 /// The reason why a record cannot be decoded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +64,7 @@ pub(crate) fn encode_groups<'a>(
 pub(crate) fn decode_groups(charges: &[u8]) -> Result<Vec<WriteGroup>, RecordDecodeError> {
     let mut decoder = CompactDecoder::new(charges);
     match decoder.decode_byte() {
-        Some(VERSION) => {}
+        Some(VERSION | FIRST_VERSION) => {}
         Some(other) => return Err(RecordDecodeError::Version(other)),
         None => return Err(RecordDecodeError::Damaged),
     }
@@ -77,7 +82,7 @@ pub(crate) fn decode_groups(charges: &[u8]) -> Result<Vec<WriteGroup>, RecordDec
 pub(crate) fn decode_readable_entries(charges: &[u8]) -> Vec<EntryId> {
     let mut decoder = CompactDecoder::new(charges);
     let mut entries = Vec::new();
-    if decoder.decode_byte() != Some(VERSION) {
+    if !matches!(decoder.decode_byte(), Some(VERSION | FIRST_VERSION)) {
         return entries;
     }
     for _ in 0..decoder.decode_unsigned().unwrap_or(0) {
@@ -106,8 +111,14 @@ fn encode_write(encoder: &mut CompactEncoder, write: &StoreWrite) -> Option<()> 
             encoder.encode_signed(amount.nanos());
         }
         StoreWrite::AddUsage(row) => {
-            encoder.encode_byte(USAGE);
+            let UsageDetails { cached_tokens, session, .. } = row.details;
+            let is_plain = cached_tokens.is_none() && session.is_none();
+            encoder.encode_byte(if is_plain { USAGE } else { USAGE_IN_SESSION });
             encode_usage(encoder, row);
+            if !is_plain {
+                encoder.encode_optional(cached_tokens);
+                encoder.encode_optional(session);
+            }
         }
         _ => return None,
     }
@@ -128,6 +139,12 @@ fn decode_write(decoder: &mut CompactDecoder<'_>) -> Option<StoreWrite> {
             Some(StoreWrite::Journal(JournalRecord::KeySpent { stamp, class, amount }))
         }
         USAGE => decode_usage(decoder).map(StoreWrite::AddUsage),
+        USAGE_IN_SESSION => {
+            let mut row = decode_usage(decoder)?;
+            row.details.cached_tokens = decoder.decode_optional()?;
+            row.details.session = decoder.decode_optional()?;
+            Some(StoreWrite::AddUsage(row))
+        }
         _ => None,
     }
 }
@@ -315,6 +332,8 @@ fn decode_usage(decoder: &mut CompactDecoder<'_>) -> Option<UsageRow> {
             prompt_tokens: decoder.decode_optional()?,
             completion_tokens: decoder.decode_optional()?,
             execution_ms: decoder.decode_optional()?,
+            cached_tokens: None,
+            session: None,
         },
         notes: decoder.decode_text()?,
     })

@@ -2,10 +2,10 @@
 
 use ledger_core::OwnerId;
 
-use crate::sqlite::{SqliteStore, request_search, usage};
+use crate::sqlite::{SqliteStore, request_search, session_sums, usage};
 use crate::usage::{
-    DayRange, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, UsageCursor,
-    UsageFilter, UsagePage, UsageRow,
+    DayRange, FoundRequests, KeyUsage, ModelUsage, PageRequest, RequestSearch, SessionUsage,
+    UsageCursor, UsageFilter, UsagePage, UsageRow,
 };
 use crate::{StoreFuture, UsageStore};
 
@@ -33,5 +33,13 @@ impl UsageStore for SqliteStore {
 
     fn usage_by_key(&self, owner: OwnerId, days: DayRange) -> StoreFuture<'_, Vec<KeyUsage>> {
         self.query_posted(move |connection| usage::by_key(connection, owner, days))
+    }
+
+    fn usage_by_session(
+        &self,
+        owner: OwnerId,
+        days: DayRange,
+    ) -> StoreFuture<'_, Vec<SessionUsage>> {
+        self.query_posted(move |connection| session_sums::by_session(connection, owner, days))
     }
 }

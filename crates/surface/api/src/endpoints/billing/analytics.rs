@@ -6,7 +6,7 @@ use ledger_core::OwnerId;
 use moment::Timestamp;
 use schema_check::ValidationFaults;
 use store::usage::DayRange;
-use wire::billing::{Analytics, AnalyticsQuery};
+use wire::billing::{Analytics, AnalyticsGroup, AnalyticsQuery, SessionTotals};
 
 use crate::app::{AppState, SharedApp};
 use crate::call::ApiCall;
@@ -34,7 +34,10 @@ async fn get_usage_analytics(
     let AdminCaller(holder) = &call.caller;
     let QueryParameters(query) = &call.input;
     let days = resolve_days(query, call.now)?;
-    let analytics = analyse_usage(&app, holder.owner.id, days, call.now).await?;
+    let mut analytics = analyse_usage(&app, holder.owner.id, days, call.now).await?;
+    if query.group_by == Some(AnalyticsGroup::Session) {
+        analytics.by_session = Some(list_sessions(&app, holder.owner.id, days).await?);
+    }
     Ok(WithHeaders::new(analytics))
 }
 
@@ -61,7 +64,18 @@ pub(crate) async fn analyse_usage(
         by_key_daily: totals::key_days(&by_key, days),
         top_key_names: by_keys.iter().map(|it| it.description.clone()).take(totals::TOP).collect(),
         by_key: by_keys,
+        by_session: None,
     })
+}
+
+/// The most expensive sessions of one owner.
+pub(crate) async fn list_sessions(
+    app: &AppState,
+    owner: OwnerId,
+    days: DayRange,
+) -> Result<Vec<SessionTotals>, Refusal> {
+    let sessions = app.store.usage_by_session(owner, days).await.map_err(Refusal::unavailable)?;
+    Ok(sessions.iter().map(totals::of_session).collect())
 }
 
 /// The requested days. A range of more than [`DAYS_MAX`] days is shortened, not refused.

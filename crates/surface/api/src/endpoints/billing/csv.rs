@@ -4,7 +4,7 @@ use wire::billing::{InferenceDetails, UsageRow};
 
 const HEADER: &str = "timestamp,sku,pricePerUnitUsd,units,amount,currency,notes,\
 inferenceDetails.requestId,inferenceDetails.inferenceExecutionTime,\
-inferenceDetails.promptTokens,inferenceDetails.completionTokens\r\n";
+inferenceDetails.promptTokens,inferenceDetails.completionTokens,sessionId\r\n";
 
 pub(super) fn write_csv(rows: &[UsageRow]) -> String {
     let mut text = HEADER.to_owned();
@@ -30,6 +30,7 @@ pub(super) fn write_csv(rows: &[UsageRow]) -> String {
             number(details.inference_execution_time),
             number(details.prompt_tokens),
             number(details.completion_tokens),
+            row.session_id.clone().unwrap_or_default(),
         ];
         text.push_str(&fields.map(|field| quote_field(&field)).join(","));
         text.push_str("\r\n");

@@ -1,5 +1,6 @@
 //! A usage row in the response's form.
 
+use engine::SessionId;
 use money::PriceUnits;
 use store::usage::UsageRow;
 use wire::billing as wire;
@@ -20,6 +21,7 @@ pub(super) fn to_wire_row(usage: &UsageRow) -> wire::UsageRow {
         }),
         notes: usage.notes.clone(),
         price_per_unit_usd: usage.price.as_f64(usage.per),
+        session_id: details.session.map(|session| SessionId(session).to_string()),
         sku: usage.sku.clone(),
         timestamp: usage.at.to_string(),
         units: shown_units(usage.units, usage.per),

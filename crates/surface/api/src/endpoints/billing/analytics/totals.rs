@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use engine::SessionId;
 use ledger_core::KeyId;
 use moment::Timestamp;
 use money::{BalanceCurrency, Nano};
 use serde_json::{Map, Value, json};
-use store::usage::{DayRange, KeyUsage, ModelUsage};
-use wire::billing::{Breakdown, DateTotals, KeyTotals, ModelTotals};
+use store::usage::{DayRange, KeyUsage, ModelUsage, SessionUsage};
+use wire::billing::{Breakdown, DateTotals, KeyTotals, ModelTotals, SessionTotals};
 
 /// Entries of a "top" list.
 pub(super) const TOP: usize = 10;
@@ -106,6 +107,21 @@ pub(super) fn by_key(rows: &[KeyUsage]) -> Vec<KeyTotals> {
         (spent.total(), total)
     });
     sort_by_amount(totals.collect())
+}
+
+pub(super) fn of_session(usage: &SessionUsage) -> SessionTotals {
+    SessionTotals {
+        session_id: SessionId(usage.session).to_string(),
+        total_usd: usage.usd.as_f64(),
+        total_diem: usage.diem.as_f64(),
+        total_units: usage.units as f64,
+        requests: usage.requests,
+        input_tokens: usage.input_tokens,
+        cached_tokens: usage.cached_tokens,
+        output_tokens: usage.output_tokens,
+        first_at: usage.first.map(|first| first.to_string()),
+        last_at: usage.last.map(|last| last.to_string()),
+    }
 }
 
 pub(super) fn model_days(rows: &[ModelUsage], days: DayRange) -> Vec<Map<String, Value>> {

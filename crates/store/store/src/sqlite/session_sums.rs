@@ -1,0 +1,186 @@
+//! The sums of usage by session and day: written, read, pruned, and compared with the rows.
+
+use ledger_core::OwnerId;
+use rusqlite::{Connection, params};
+
+use crate::evidence::{FAULTS_MAX, SessionMiscount};
+use crate::session_sums::{SessionChange, SessionDayKey};
+use crate::sqlite::columns::{read_nano, read_optional_time};
+use crate::sqlite::sums::to_stored_sum;
+use crate::sqlite::usage::pruned_before_day;
+use crate::sqlite::writer::WriteError;
+use crate::usage::{DayRange, REFUND_SKU, SESSION_SUMS_MAX, SESSIONS_MAX, SessionUsage};
+
+pub(super) fn write_sessions(
+    connection: &Connection,
+    changes: &[(SessionDayKey, SessionChange)],
+) -> Result<(), WriteError> {
+    let sql = "INSERT INTO usage_session (day, owner, session, requests, units, usd, diem, \
+               input_tokens, cached_tokens, output_tokens, first_ms, last_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+               ON CONFLICT (day, owner, session) DO UPDATE SET \
+               requests = requests + excluded.requests, units = units + excluded.units, \
+               usd = usd + excluded.usd, diem = diem + excluded.diem, \
+               input_tokens = input_tokens + excluded.input_tokens, \
+               cached_tokens = cached_tokens + excluded.cached_tokens, \
+               output_tokens = output_tokens + excluded.output_tokens, \
+               first_ms = coalesce(min(first_ms, excluded.first_ms), first_ms, excluded.first_ms), \
+               last_ms = coalesce(max(last_ms, excluded.last_ms), last_ms, excluded.last_ms)";
+    let mut statement = connection.prepare_cached(sql)?;
+    for (key, change) in changes {
+        statement.execute(params![
+            key.day,
+            key.owner.0.as_bytes(),
+            key.session,
+            change.requests,
+            to_stored_sum(change.units)?,
+            to_stored_sum(change.usd)?,
+            to_stored_sum(change.diem)?,
+            to_stored_sum(change.input_tokens)?,
+            to_stored_sum(change.cached_tokens)?,
+            to_stored_sum(change.output_tokens)?,
+            change.first_ms,
+            change.last_ms,
+        ])?;
+    }
+    Ok(())
+}
+
+/// The most expensive sessions. Each day is one search in the table, newest first, up to a bound.
+pub(super) fn by_session(
+    connection: &Connection,
+    owner: OwnerId,
+    days: DayRange,
+) -> rusqlite::Result<Vec<SessionUsage>> {
+    let days = days.for_sessions(pruned_before_day(connection)?);
+    let mut statement = connection.prepare_cached(BY_SESSION)?;
+    let rows = statement.query_map(
+        params![owner.0.as_bytes(), days.first, days.last, SESSION_SUMS_MAX, SESSIONS_MAX],
+        |row| {
+            Ok(SessionUsage {
+                session: row.get::<_, i64>(0)?.cast_unsigned(),
+                requests: row.get(1)?,
+                units: row.get(2)?,
+                usd: read_nano(row, 3)?,
+                diem: read_nano(row, 4)?,
+                input_tokens: row.get(5)?,
+                cached_tokens: row.get(6)?,
+                output_tokens: row.get(7)?,
+                first: read_optional_time(row, 8)?,
+                last: read_optional_time(row, 9)?,
+            })
+        },
+    )?;
+    rows.collect()
+}
+
+const BY_SESSION: &str = "WITH RECURSIVE days (day) AS (SELECT ?3 WHERE ?2 <= ?3 UNION ALL \
+         SELECT day - 1 FROM days WHERE ?2 < day) \
+     SELECT session, sum(requests), sum(units), sum(usd), sum(diem), sum(input_tokens), \
+         sum(cached_tokens), sum(output_tokens), min(first_ms), max(last_ms) \
+     FROM (SELECT usage_session.* FROM days CROSS JOIN usage_session \
+         ON usage_session.day = days.day AND usage_session.owner = ?1 LIMIT ?4) \
+     GROUP BY session ORDER BY sum(usd) + sum(diem) DESC, session LIMIT ?5";
+
+/// Deletes the oldest sums.
+pub(super) fn prune_sessions(
+    connection: &Connection,
+    before_day: i64,
+    rows_max: usize,
+) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM usage_session WHERE (day, owner, session) IN (SELECT day, owner, session \
+               FROM usage_session WHERE day < ?1 ORDER BY day, owner, session LIMIT ?2)";
+    connection.prepare_cached(sql)?.execute(params![before_day, rows_max])?;
+    Ok(())
+}
+
+/// Descriptions of sums that differ from the rows.
+pub(super) fn find_session_miscounts(
+    connection: &Connection,
+    from_day: i64,
+) -> rusqlite::Result<Vec<String>> {
+    let sql = "WITH charged AS (SELECT at_ms / 86400000 AS day, owner, session, charge, \
+                   sku = ?3 AS is_refund, sum(units) AS units, \
+                   sum(iif(currency = 'DIEM', 0, amount)) AS usd, \
+                   sum(iif(currency = 'DIEM', amount, 0)) AS diem, \
+                   max(coalesce(prompt_tokens, 0)) AS input_tokens, \
+                   max(coalesce(cached_tokens, 0)) AS cached_tokens, \
+                   max(coalesce(completion_tokens, 0)) AS output_tokens \
+                   FROM usage WHERE session IS NOT NULL AND ?1 * 86400000 <= at_ms \
+                   GROUP BY 1, 2, 3, 4, 5), \
+               counted AS (SELECT day, owner, session, sum(NOT is_refund) AS requests, \
+                   sum(iif(is_refund, 0, units)) AS units, sum(usd) AS usd, sum(diem) AS diem, \
+                   sum(iif(is_refund, 0, input_tokens)) AS input_tokens, \
+                   sum(iif(is_refund, 0, cached_tokens)) AS cached_tokens, \
+                   sum(iif(is_refund, 0, output_tokens)) AS output_tokens \
+                   FROM charged GROUP BY 1, 2, 3), \
+               summed AS (SELECT day, owner, session, requests, units, usd, diem, input_tokens, \
+                   cached_tokens, output_tokens FROM usage_session WHERE ?1 <= day), \
+               differing AS (SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM summed) \
+                   UNION SELECT * FROM (SELECT * FROM summed EXCEPT SELECT * FROM counted)) \
+               SELECT DISTINCT lower(hex(owner)), session, date(day * 86400, 'unixepoch') \
+               FROM differing LIMIT ?2";
+    let mut statement = connection.prepare(sql)?;
+    let found = statement.query_map(params![from_day, FAULTS_MAX, REFUND_SKU], |row| {
+        let (owner, date) = (row.get(0)?, row.get(2)?);
+        let session = row.get::<_, i64>(1)?.cast_unsigned();
+        Ok(SessionMiscount { owner, session, date }.to_string())
+    })?;
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::fixture::{TODAY, build_usage_row, owner_id, today_at};
+    use crate::session_sums::SessionSums;
+    use crate::sqlite::posting::{SqliteCaches, SqlitePosting};
+    use crate::sqlite::schema;
+    use crate::write::{StoreWrite, WriteGroup};
+
+    fn new_database() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        schema::apply_migrations(&mut connection).unwrap();
+        connection
+    }
+
+    #[test]
+    fn sessions_are_searched_by_day_and_owner() {
+        let connection = new_database();
+        let sql = format!("EXPLAIN QUERY PLAN {BY_SESSION}");
+        let mut statement = connection.prepare(&sql).unwrap();
+        let mut rows = statement.raw_query();
+        let mut steps = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            steps.push(row.get::<_, String>(3).unwrap());
+        }
+        let search = "SEARCH usage_session USING PRIMARY KEY (day=? AND owner=?)";
+        assert!(steps.iter().any(|step| step == search), "{steps:?}");
+    }
+
+    #[test]
+    fn a_changed_session_is_found() {
+        let connection = new_database();
+        let mut row = build_usage_row(1, today_at(5), 250);
+        (row.details.session, row.details.cached_tokens) = (Some(7), Some(3));
+        let group = WriteGroup { writes: vec![StoreWrite::AddUsage(row.clone())] };
+        let mut caches = SqliteCaches::default();
+        let mut posting = SqlitePosting::new(&connection, &mut caches).unwrap();
+        posting.add(&group).unwrap();
+        posting.finish().unwrap();
+        assert_eq!(find_session_miscounts(&connection, TODAY).unwrap(), [""; 0]);
+        for change in ["cached_tokens = 4", "session = NULL", "session = 8"] {
+            connection.execute_batch(&format!("SAVEPOINT a; UPDATE usage SET {change}")).unwrap();
+            let found = find_session_miscounts(&connection, TODAY).unwrap();
+            assert!(!found.is_empty(), "{change}");
+            assert!(found.iter().all(|it| it.contains("2026-11-15 in session 0000")), "{found:?}");
+            connection.execute_batch("ROLLBACK TO a; RELEASE a").unwrap();
+        }
+        let mut sums = SessionSums::default();
+        sums.add_row(&row);
+        write_sessions(&connection, &sums.into_sorted()).unwrap();
+        assert_eq!(find_session_miscounts(&connection, TODAY).unwrap().len(), 1);
+        let days = DayRange { first: TODAY, last: TODAY };
+        assert_eq!(by_session(&connection, owner_id(1), days).unwrap()[0].requests, 2);
+    }
+}
