@@ -35,6 +35,18 @@ export function ago(text: string | null | undefined): string {
   return `${Math.floor(seconds / 86400)} d ago`;
 }
 
+/** The time between two moments, in the largest two units. */
+export function duration(from: string | null, until: string | null): string {
+  if (!from || !until) return "–";
+  const seconds = Math.max(0, Math.round((Date.parse(until) - Date.parse(from)) / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (minutes === 0) return `${seconds} s`;
+  if (hours === 0) return `${minutes} min ${seconds % 60} s`;
+  if (hours < 24) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
 export function save(name: string, content: Blob | string, type = "text/plain"): void {
   const blob = typeof content === "string" ? new Blob([content], { type }) : content;
   const link = document.createElement("a");
