@@ -50,6 +50,7 @@ mod regions;
 mod responses;
 mod responses_fields;
 mod responses_web;
+mod sessions;
 mod sign_in;
 mod sign_in_money;
 mod slow_clients;
