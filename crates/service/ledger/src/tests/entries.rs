@@ -144,11 +144,13 @@ async fn more_rows_are_written_with_the_money_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn part_of_a_charge_is_given_back_once_and_counts_for_its_model() {
+async fn part_of_a_charge_is_given_back_once_and_counts_for_its_model_and_session() {
     let world = world().await;
     world.top_up(1, 10_000).await;
     let hold = world.ledger.hold(through(1), exactly(2_000)).unwrap();
-    let charge = world.ledger.settle(hold, cost(1_000)).await.unwrap().charge;
+    let mut bill = cost(1_000);
+    bill.details.session = Some(7);
+    let charge = world.ledger.settle(hold, bill).await.unwrap().charge;
     for wrong in [0, -5, 1_001] {
         let refused = world.ledger.refund(charge, Some(nanos(wrong)), "too much", vec![]).await;
         let error = refused.unwrap_err();
@@ -167,12 +169,13 @@ async fn part_of_a_charge_is_given_back_once_and_counts_for_its_model() {
     assert_eq!((last.sku.as_str(), last.amount), ("refund", nanos(-300)));
     assert_eq!((last.model.as_str(), last.notes.as_str()), ("llama", "slow"));
     assert_eq!(last.details.request_id, "0a1b");
-    let today = world.store.usage_by_model(
-        owner(1),
-        store::usage::DayRange { first: rows[0].at.unix_day(), last: rows[0].at.unix_day() },
-    );
-    let today = today.await.unwrap();
+    let day = rows[0].at.unix_day();
+    let days = store::usage::DayRange { first: day, last: day };
+    let today = world.store.usage_by_model(owner(1), days).await.unwrap();
     assert_eq!(today.iter().map(|it| it.amount.nanos()).sum::<i64>(), 700, "{today:?}");
+    let sessions = world.store.usage_by_session(owner(1), days).await.unwrap();
+    let [of_session] = sessions.as_slice() else { panic!("{sessions:?}") };
+    assert_eq!((of_session.session, of_session.usd, of_session.requests), (7, nanos(700), 1));
     world.expect_sound().await;
     let world = world.restart().await;
     assert_eq!(

@@ -8,7 +8,7 @@ use testkit::client::{TestClient, TestReply};
 use testkit::upstream::{UpstreamScript, build_completion};
 
 use crate::chat::{PATH, ask};
-use crate::images;
+use crate::{completions, images};
 
 /// The model with two routes.
 const MODEL: &str = "llama-3.3-70b";
@@ -52,13 +52,15 @@ async fn requests_of_a_session_meet_one_route_on_every_endpoint_and_sessions_spr
         let keyed = ask(MODEL, &json!({"prompt_cache_key": format!("thread-{session}")}));
         let text = json!({"model": MODEL, "prompt": "Say hello"});
         let response = json!({"model": MODEL, "input": "Say hello"});
-        let replies = [
+        let mut replies = vec![
             client.post(PATH, &chat).await,
             client.post(PATH, &chat).await,
             app.admin().post(PATH, &keyed).await,
-            client.post("/completions", &text).await,
             client.post("/responses", &response).await,
         ];
+        let usage = json!({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7});
+        app.upstream.queue_script(completions::text("hello", &usage));
+        replies.push(client.post("/completions", &text).await);
         let of_session: BTreeSet<String> = replies.iter().map(served_by).collect();
         assert_eq!(of_session.len(), 1, "{of_session:?}");
         providers.extend(of_session);
@@ -96,8 +98,8 @@ async fn usage_rows_have_the_session_of_their_request() {
 async fn other_paid_work_has_the_session_of_its_header() {
     let app = TestApp::start().await;
     let client = app.admin().with("session-id", "pictures");
-    app.upstream.queue_script(images::made(64, 64));
-    let picture = json!({"model": "z-image-turbo", "prompt": "a boat", "width": 64, "height": 64});
+    app.upstream.queue_script(images::made(1024, 1024));
+    let picture = json!({"model": "z-image-turbo", "prompt": "a boat"});
     let reply = client.post(images::PATH, &picture).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let of_picture = last_session(&app.admin()).await;

@@ -197,7 +197,7 @@ fn the_second_form_stays_as_it_is_because_a_later_release_may_find_it() {
     let mut row = build_usage_row(1, Timestamp::from_ms(7), 250);
     (row.details.cached_tokens, row.details.session) = (Some(9), Some(u64::MAX));
     let groups = [WriteGroup { writes: vec![StoreWrite::AddUsage(row)] }];
-    expect_test::expect![""].assert_eq(&to_hex(&groups));
+    expect_test::expect!["02010104000000000000000000000000000000090101010101010101010101010101010101818181818181818181818181818181810e136c6c616d612d6f75747075742d6d746f6b656e056c6c616d6101e30180e6d50203f4030430613162010c01e30101d4020d41504920496e666572656e6365010901ffffffffffffffffff01"].assert_eq(&to_hex(&groups));
 }
 
 #[test]
