@@ -14,6 +14,7 @@ pub mod completions;
 pub mod crypto;
 pub mod embeddings;
 pub mod errors;
+pub mod file_fields;
 pub mod images;
 pub mod models;
 mod number;

@@ -33,7 +33,7 @@ pub(crate) use body::read_body;
 pub use body_memory::BodyMemory;
 pub(crate) use body_memory::{BodyOwner, BodyReservation};
 pub use form::{FILE_BYTES_MAX, MultipartForm, UploadedFile};
-pub use form_or_json::{FileFields, FormOrJson};
+pub use form_or_json::FormOrJson;
 pub use host::HostHeader;
 pub use idempotency::IdempotencyHeader;
 pub use json::{JsonBody, QueryOrJson};

@@ -8,18 +8,12 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wire::chat::InferenceRejection;
+use wire::file_fields::FileFields;
 
 use crate::input::form::{MultipartForm, RawForm};
 use crate::input::{BodyLimits, HandlerInput, InputRejection, JsonBody};
 use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
-
-/// Names the fields that may hold a request's file. A form sends them as files or as text, so the
-/// schema cannot require them.
-pub trait FileFields {
-    /// At least one of these must be sent; the error names the first. Empty: no file is required.
-    const REQUIRED_ANY: &'static [&'static str];
-}
 
 /// A form, or a JSON body without files, whose fields have passed their published schema.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::caller_files;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::input::{FormOrJson, MultipartForm};
 use crate::model_headers;
 use crate::paid_work::{PaidCall, WorkResult};
 use crate::payment;
@@ -25,10 +25,6 @@ use crate::reply::WithHeaders;
 use crate::reply::transcript::VideoTranscriptReply;
 
 const ACCEPTED: &str = "video/mp4, video/webm, audio/*";
-
-impl FileFields for VideoTranscriptionRequest {
-    const REQUIRED_ANY: &'static [&'static str] = &[];
-}
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/video/transcriptions", create_video_transcription)

@@ -20,7 +20,7 @@ use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::image_processing::ImageProcessor;
-use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::input::{FormOrJson, MultipartForm};
 use crate::model_headers;
 use crate::paid_work::{PaidCall, WorkResult};
 use crate::payment;
@@ -31,10 +31,6 @@ use crate::reply::image::{PngFileReply, ReplyImageFile};
 
 /// Trait of the default model for this endpoint.
 const TRAIT: &str = "background_remove";
-
-impl FileFields for images::BackgroundRemovalRequest {
-    const REQUIRED_ANY: &'static [&'static str] = &["image", "image_url"];
-}
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/background-remove", remove_image_background)

@@ -22,7 +22,7 @@ use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::image_processing::ImageProcessor;
-use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::input::{FormOrJson, MultipartForm};
 use crate::model_headers;
 use crate::paid_work::{PaidCall, PaidResult, WorkResult};
 use crate::payment;
@@ -35,10 +35,6 @@ use crate::reply::image::{ImageFileReply, ReplyImageFile};
 const AUTO: &str = "auto";
 /// The resolution tier that is encoded without loss.
 const SMALL_TIER: &str = "1K";
-
-impl FileFields for images::ImageEditRequest {
-    const REQUIRED_ANY: &'static [&'static str] = &["image"];
-}
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/edit", edit_image)

@@ -11,14 +11,10 @@ use crate::app::SharedApp;
 use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::input::{FormOrJson, MultipartForm};
 use crate::paid_work::PaidCall;
 use crate::refusal::Refusal;
 use crate::reply::image::ImageFileReply;
-
-impl FileFields for ImageMultiEditRequest {
-    const REQUIRED_ANY: &'static [&'static str] = &["images"];
-}
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/multi-edit", multi_edit_image)

@@ -20,7 +20,7 @@ use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::image_processing::ImageProcessor;
-use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::input::{FormOrJson, MultipartForm};
 use crate::model_headers;
 use crate::paid_work::{PaidCall, WorkResult};
 use crate::payment;
@@ -33,10 +33,6 @@ const SCALE_DEFAULT: f64 = 2.0;
 const CREATIVITY_DEFAULT: f64 = 0.5;
 /// Limit for the enlarged image.
 const PIXELS_MAX: u64 = 16_777_216;
-
-impl FileFields for ImageUpscaleRequest {
-    const REQUIRED_ANY: &'static [&'static str] = &["image"];
-}
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/upscale", upscale_image)

@@ -14,17 +14,13 @@ use crate::app::SharedApp;
 use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::input::{FormOrJson, MultipartForm};
 use crate::paid_work::PaidCall;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
 /// Trait of the fallback model for requests with a mask: not every edit model takes masks.
 const TRAIT_MASK: &str = "mask_edit";
-
-impl FileFields for OpenAiImageEditRequest {
-    const REQUIRED_ANY: &'static [&'static str] = &["image"];
-}
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/images/edits", create_image_edit)

@@ -11,17 +11,13 @@ use crate::app::SharedApp;
 use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FileFields, FormOrJson, MultipartForm};
+use crate::input::{FormOrJson, MultipartForm};
 use crate::paid_work::PaidCall;
 use crate::refusal::Refusal;
 use crate::reply::WithHeaders;
 
 const PROMPT: &str = "Make a variation of this picture: the same subject and style, with other \
      details.";
-
-impl FileFields for OpenAiImageVariationRequest {
-    const REQUIRED_ANY: &'static [&'static str] = &["image"];
-}
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/images/variations", create_image_variation)
