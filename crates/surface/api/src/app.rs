@@ -33,6 +33,7 @@ use crate::recent_errors::RefusedCalls;
 use crate::refusal::Refusal;
 use crate::session_state::SessionState;
 use crate::settings::ApiSettings;
+use crate::transport::TransportContext;
 use crate::wallets::WalletState;
 use crate::web::WebAccess;
 
@@ -79,6 +80,16 @@ pub struct AppState {
 }
 
 impl AppState {
+    /// The parts that the transport uses.
+    pub fn transport_context(&self) -> TransportContext<'_> {
+        TransportContext {
+            host_name: &self.settings.host_name,
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+            tasks: self.tasks.clone(),
+        }
+    }
+
     /// Counts a request to a model against the caller's limits, with its maximum of tokens.
     pub fn admit_model(
         &self,

@@ -75,7 +75,6 @@ use crate::console::ConsoleApp;
 use crate::refusal::Refusal;
 use crate::route_table::RouteTable;
 use crate::static_content::StaticContent;
-use crate::transport::TransportContext;
 
 /// The router of the public listener.
 pub fn build_router(served: ConsoleApp) -> Router {
@@ -92,13 +91,7 @@ pub fn build_router(served: ConsoleApp) -> Router {
         .method_not_allowed_fallback(async |State(app): State<SharedApp>, request: Request| {
             call::refuse_unmatched(app, request, Refusal::method_not_allowed()).await
         });
-    let context = TransportContext {
-        host_name: &app.settings.host_name,
-        clock: Arc::clone(&app.clock),
-        entropy: Arc::clone(&app.entropy),
-        tasks: app.tasks.clone(),
-    };
-    transport::wrap_routes(routes, context).with_state(app)
+    transport::wrap_routes(routes, app.transport_context()).with_state(app)
 }
 
 /// Every path of the public listener, with its placeholders, such as `{id}`.

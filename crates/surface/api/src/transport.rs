@@ -29,18 +29,18 @@ use tokio_util::task::TaskTracker;
 use self::layer::TransportLayer;
 
 /// The parts of the service that the transport uses.
-pub(crate) struct TransportContext<'a> {
+pub struct TransportContext<'a> {
     /// Sent as `x-service-host-name`; not sent if empty.
-    pub(crate) host_name: &'a str,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub host_name: &'a str,
+    pub clock: Arc<dyn Clock>,
     /// Makes the ids of requests.
-    pub(crate) entropy: Arc<dyn EntropySource>,
+    pub entropy: Arc<dyn EntropySource>,
     /// Reads bodies that handlers have left unread.
-    pub(crate) tasks: TaskTracker,
+    pub tasks: TaskTracker,
 }
 
 /// Wraps the routes in the one layer that all of them share.
-pub(crate) fn wrap_routes<S: Clone + Send + Sync + 'static>(
+pub fn wrap_routes<S: Clone + Send + Sync + 'static>(
     routes: Router<S>,
     context: TransportContext<'_>,
 ) -> Router<S> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::app::SharedApp as App;
 use api::console::ConsoleApp;
 use api::nodes::NodeClients;
 use api::transport::connection_limits::ConnectionLimits;

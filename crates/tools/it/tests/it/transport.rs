@@ -78,7 +78,8 @@ async fn a_panic_is_a_500_with_an_id_and_the_service_goes_on() {
     }
     let app = TestApp::start().await;
     let routes = Router::new().route("/boom", get(panics)).route("/calm", get(async || "calm"));
-    let router = api::transport::wrap_routes(routes, &app.app).with_state(app.app.clone());
+    let router = api::transport::wrap_routes(routes, app.app.transport_context())
+        .with_state(app.app.clone());
     let ask = async |path: &str| {
         let request = Request::get(path).body(Body::empty()).unwrap();
         router.clone().oneshot(request).await.unwrap()
