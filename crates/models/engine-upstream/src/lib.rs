@@ -4,9 +4,10 @@
 //! `fal` and `whispercpp`.
 //!
 //! Path of a request: [`RoutePool`] selects a route and waits for a free slot at its provider → the
-//! protocol (`openai`, `anthropic`) encodes the body → `transport` sends it → `pump` and `sse`
-//! split the response into events → the protocol decodes them. All decisions (`pool::choice`,
-//! `pool::breaker`, `failure`, the encoders and decoders) are plain functions over values.
+//! protocol (`openai`, `openai_responses`, `anthropic`) encodes the body → `transport` sends it →
+//! `pump` and `sse` split the response into events → the protocol decodes them. All decisions
+//! (`pool::choice`, `pool::breaker`, `failure`, the encoders and decoders) are plain functions over
+//! values.
 //!
 //! - An [`UpstreamProvider`] is one provider, built from [`UpstreamSettings`].
 //! - [`UpstreamProvider::create_chat_engine`] and [`UpstreamProvider::create_embedding_engine`] return an engine for one of its models.
@@ -25,6 +26,7 @@ mod finish;
 mod job;
 mod media_jobs;
 mod openai;
+mod openai_responses;
 mod picture;
 mod pool;
 mod quirks;
@@ -39,11 +41,11 @@ pub use anthropic::ThinkingStyle;
 pub use comfyui::{ComfyWorkflow, WorkflowFault, WorkflowSlot};
 pub use media_jobs::{MediaRoute, MediaRoutes};
 pub use pool::{EngineRoute, RandomSource, RouteHealth, RoutePool, RouteReport};
-pub use quirks::{OutputCap, ReasoningStyle, ServerQuirks};
+pub use quirks::{OpenAiChatApi, OutputCap, ReasoningStyle, ServerQuirks};
 pub use transport::UpstreamTimeouts;
 pub use upstream::{
-    ConcurrencyLimits, LocalProcess, MediaWork, ProviderProtocol, ProviderSetupError,
-    ReadinessCheck, UpstreamProvider, UpstreamSettings,
+    ChatModelSettings, ConcurrencyLimits, LocalProcess, MediaWork, ProviderProtocol,
+    ProviderSetupError, ReadinessCheck, UpstreamProvider, UpstreamSettings,
 };
 
 #[cfg(test)]

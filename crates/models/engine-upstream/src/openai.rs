@@ -29,7 +29,7 @@ pub(crate) use chunk::ChunkDecoder;
 pub(crate) use embedding::OpenAiEmbeddings;
 pub(crate) use image::OpenAiImages;
 pub(crate) use picture_tools::{BuiltInClassifier, PictureTools};
-pub(crate) use request::{write_streamed, write_whole};
+pub(crate) use request::{encode_body, retention_word, write_streamed, write_whole};
 pub(crate) use speech::OpenAiSpeech;
 pub(crate) use transcription::{OpenAiTranscription, read_transcript};
 #[cfg(test)]

@@ -18,8 +18,19 @@ pub struct ServerQuirks {
     pub ends_at_context: bool,
     /// Has endpoints to upscale images, remove backgrounds and classify images.
     pub has_picture_tools: bool,
+    /// The endpoint for chats.
+    pub chat_api: OpenAiChatApi,
     pub output_cap: OutputCap,
     pub reasoning: ReasoningStyle,
+}
+
+/// The API of an OpenAI-style server that serves chats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenAiChatApi {
+    /// `/chat/completions`, and `/completions` for texts.
+    Completions,
+    /// `/responses`.
+    Responses,
 }
 
 /// The field that limits the answer's length.
@@ -51,6 +62,7 @@ impl ServerQuirks {
         takes_extensions: true,
         ends_at_context: false,
         has_picture_tools: false,
+        chat_api: OpenAiChatApi::Completions,
         output_cap: OutputCap::MaxTokens,
         reasoning: ReasoningStyle::Template,
     };

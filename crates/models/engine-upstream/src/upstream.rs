@@ -1,5 +1,7 @@
 //! One provider: its address, protocol and concurrency limits.
 
+mod chat_model;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -31,10 +33,12 @@ use crate::openai::{
     OpenAiTranscription, PictureTools,
 };
 use crate::pool::ProviderQueue;
-use crate::quirks::ServerQuirks;
+use crate::quirks::{OpenAiChatApi, ServerQuirks};
 use crate::sdcpp::SdCpp;
 use crate::transport::{UpstreamEndpoint, UpstreamTimeouts};
 use crate::whispercpp::WhisperCpp;
+
+pub use chat_model::ChatModelSettings;
 
 /// The operator's settings of a provider. Not `Debug`, because it holds a secret.
 pub struct UpstreamSettings {
@@ -178,6 +182,9 @@ impl UpstreamProvider {
     ) -> Result<Arc<dyn ChatEngine>, ProviderSetupError> {
         let model = model.to_owned();
         Ok(match self.protocol {
+            ProviderProtocol::OpenAi(quirks) if quirks.chat_api == OpenAiChatApi::Responses => {
+                self.create_responses_engine(&model, false)
+            }
             ProviderProtocol::OpenAi(quirks) => {
                 let endpoint = self.endpoint("chat/completions");
                 let texts = self.endpoint("completions");

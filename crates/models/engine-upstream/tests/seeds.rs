@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 #[test]
 fn seeds_of_event_streams_keep_the_properties() {
-    replay("event_stream", properties::event_stream, 11);
+    replay("event_stream", properties::event_stream, 13);
 }
 
 #[test]

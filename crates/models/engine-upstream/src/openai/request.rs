@@ -322,7 +322,7 @@ fn encode_format(format: &ChatResponseFormat) -> Option<FormatBody<'_>> {
 }
 
 /// `default` is expressed by omitting the field; `extended` is our word for the longest retention.
-fn retention_word(retention: &str) -> Option<&str> {
+pub(crate) fn retention_word(retention: &str) -> Option<&str> {
     match retention {
         "default" => None,
         "extended" => Some("24h"),
@@ -330,7 +330,7 @@ fn retention_word(retention: &str) -> Option<&str> {
     }
 }
 
-pub(super) fn encode_body(body: &impl Serialize) -> Result<Vec<u8>, EngineError> {
+pub(crate) fn encode_body(body: &impl Serialize) -> Result<Vec<u8>, EngineError> {
     serde_json::to_vec(body).map_err(|error| EngineError::Rejected {
         message: format!("The request cannot be written as JSON: {error}"),
     })

@@ -20,6 +20,7 @@ use super::{requests, tell};
 use crate::anthropic::{MessageDecoder, MessageEncoder, ThinkingStyle, read_message};
 use crate::event_stream::{EventDecoder, SseEventDecoder, StreamState};
 use crate::openai::{self, ChunkDecoder};
+use crate::openai_responses::{ResponseDecoder, ResponsesEncoder, read_response};
 use crate::quirks::ServerQuirks;
 
 #[test]
@@ -36,8 +37,11 @@ fn every_chat_is_written_as_each_provider_reads_it() {
 fn every_whole_answer_is_read() {
     for path in files("answer", "json") {
         let body = fs::read(&path).unwrap();
-        let answer =
-            if is_anthropic(&path) { read_message(&body) } else { openai::read_answer(&body) };
+        let answer = match protocol_of(&path) {
+            "anthropic" => read_message(&body),
+            "responses" => read_response(&body),
+            _ => openai::read_answer(&body),
+        };
         let told = match answer {
             Ok(answer) => tell::answer(&answer),
             Err(error) => tell::error(&error) + "\n",
@@ -61,8 +65,10 @@ pub(super) fn decode_as(
     path: &Path,
     pieces: &[&[u8]],
 ) -> (Vec<ChatEvent>, Result<(), EngineError>) {
-    if is_anthropic(path) {
-        return decode(MessageDecoder::default(), pieces);
+    match protocol_of(path) {
+        "anthropic" => return decode(MessageDecoder::default(), pieces),
+        "responses" => return decode(ResponseDecoder::default(), pieces),
+        _ => {}
     }
     let has_two = path.to_string_lossy().contains("two-choices");
     decode(ChunkDecoder::new(if has_two { 2 } else { 1 }), pieces)
@@ -99,6 +105,11 @@ fn providers(request: &ChatRequest) -> Vec<(&'static str, EncodedRequest)> {
         caches_system_prompt: true,
         completion_tokens_max: 8192,
     };
+    let responses = |has_reasoning, output_tokens_min| ResponsesEncoder {
+        model: "gpt",
+        has_reasoning,
+        output_tokens_min,
+    };
     vec![
         ("vllm", openai::write_whole(request, "m", ServerQuirks::VLLM)),
         ("openai", openai::write_streamed(request, "m", ServerQuirks::OPENAI)),
@@ -106,6 +117,8 @@ fn providers(request: &ChatRequest) -> Vec<(&'static str, EncodedRequest)> {
         ("openrouter", openai::write_streamed(request, "m", ServerQuirks::OPENROUTER)),
         ("anthropic-budget", anthropic(ThinkingStyle::Budget).encode_whole(request)),
         ("anthropic-adaptive", anthropic(ThinkingStyle::Adaptive).encode_streamed(request)),
+        ("responses", responses(false, 1).encode_whole(request)),
+        ("responses-reasoning", responses(true, 16).encode_streamed(request)),
     ]
 }
 
@@ -175,6 +188,8 @@ pub(super) fn folder(direction: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(direction)
 }
 
-fn is_anthropic(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("anthropic-"))
+/// The first word of a file's name, which decides the protocol.
+pub(super) fn protocol_of(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.split('-').next().unwrap_or_default()
 }

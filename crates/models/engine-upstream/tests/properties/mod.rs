@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use engine::ChatRequest;
 use engine_upstream::{
-    ComfyWorkflow, ConcurrencyLimits, LocalProcess, ProviderProtocol, ServerQuirks, ThinkingStyle,
-    UpstreamProvider, UpstreamSettings, UpstreamTimeouts, WorkflowSlot,
+    ComfyWorkflow, ConcurrencyLimits, LocalProcess, OpenAiChatApi, ProviderProtocol, ServerQuirks,
+    ThinkingStyle, UpstreamProvider, UpstreamSettings, UpstreamTimeouts, WorkflowSlot,
 };
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -25,9 +25,13 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n
 /// must make no difference. Returns true if the stream is a complete answer.
 pub(crate) fn event_stream(bytes: &[u8]) -> bool {
     let Some((head, events)) = bytes.split_first_chunk::<3>() else { return false };
-    let protocol = match head[0] % 3 {
+    let protocol = match head[0] % 4 {
         0 => ProviderProtocol::OpenAi(ServerQuirks::VLLM),
         1 => ProviderProtocol::OpenAi(ServerQuirks::OPENAI),
+        3 => ProviderProtocol::OpenAi(ServerQuirks {
+            chat_api: OpenAiChatApi::Responses,
+            ..ServerQuirks::OPENAI
+        }),
         _ => ProviderProtocol::Anthropic {
             thinking: ThinkingStyle::Adaptive,
             caches_system_prompt: false,
