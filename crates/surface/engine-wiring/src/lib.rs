@@ -16,16 +16,16 @@ use api::engines::EngineSet;
 use composer_engine::ComposerEngine;
 use config::secret::SecretString;
 use config::sections::provider::{self, BUILT_IN, ProviderConfig, ProviderKind};
-use domain::catalogue::{CatalogueModel, ModelSpec, TextCapability};
+use domain::catalogue::{CatalogueModel, ModelSpec, TextCapability, TextSpec};
 use domain::entropy::EntropySource;
 use engine::{
     AttestedEngine, ChatEngine, EmbeddingEngine, ImageClassifier, ImageEngine, MediaEngine,
     SpeechEngine, TranscriptionEngine,
 };
 use engine_upstream::{
-    ConcurrencyLimits, EngineRoute, LocalProcess, MediaRoute, MediaRoutes, MediaWork,
-    ProviderProtocol, ProviderSetupError, RandomSource, RoutePool, ServerQuirks, ThinkingStyle,
-    UpstreamProvider, UpstreamSettings, UpstreamTimeouts,
+    ChatModelSettings, ConcurrencyLimits, EngineRoute, LocalProcess, MediaRoute, MediaRoutes,
+    MediaWork, OpenAiChatApi, ProviderProtocol, ProviderSetupError, RandomSource, RoutePool,
+    ServerQuirks, ThinkingStyle, UpstreamProvider, UpstreamSettings, UpstreamTimeouts,
 };
 use moment::Clock;
 
@@ -65,10 +65,9 @@ pub fn connect_engines(
     for model in models {
         match &model.spec {
             ModelSpec::Text(text) => {
-                let tokens_max = text.max_completion_tokens.unwrap_or(COMPLETION_TOKENS_MAX);
                 let routes: Vec<EngineRoute<dyn ChatEngine>> =
                     build_routes(&upstreams, model, |upstream, id| {
-                        upstream.create_chat_engine(id, tokens_max)
+                        upstream.create_model_engine(chat_settings(text, id))
                     })?;
                 if !routes.is_empty() {
                     engines.add_chat(model, Arc::new(ground.build_pool(routes)));
@@ -121,6 +120,15 @@ pub fn connect_engines(
     Ok(engines)
 }
 
+fn chat_settings<'a>(text: &TextSpec, upstream_id: &'a str) -> ChatModelSettings<'a> {
+    ChatModelSettings {
+        upstream_id,
+        completion_tokens_max: text.max_completion_tokens.unwrap_or(COMPLETION_TOKENS_MAX),
+        has_reasoning: text.has_capability(TextCapability::Reasoning)
+            || text.has_capability(TextCapability::ReasoningEffort),
+    }
+}
+
 /// Upstreams of the supported providers, by provider id.
 fn build_upstreams<'a>(
     providers: &'a [ProviderConfig],
@@ -168,7 +176,12 @@ fn local_settings(id: &str, local: &LocalProcess) -> UpstreamSettings {
 fn build_settings(provider: &ProviderConfig) -> Option<UpstreamSettings> {
     let protocol = match provider.kind {
         ProviderKind::OpenAi => {
-            ProviderProtocol::OpenAi(ServerQuirks::from_name(provider.dialect.name())?)
+            let quirks = ServerQuirks::from_name(provider.dialect.name())?;
+            let chat_api = match provider.api {
+                provider::ChatApiSetting::Chat => OpenAiChatApi::Completions,
+                provider::ChatApiSetting::Responses => OpenAiChatApi::Responses,
+            };
+            ProviderProtocol::OpenAi(ServerQuirks { chat_api, ..quirks })
         }
         ProviderKind::Anthropic => ProviderProtocol::Anthropic {
             thinking: match provider.thinking {

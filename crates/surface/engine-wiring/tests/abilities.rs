@@ -331,6 +331,30 @@ fn announcements_of_models_that_answer_at_once_are_held_against_their_provider()
 }
 
 #[test]
+fn capabilities_that_the_responses_api_lacks_are_faults_of_a_provider_that_uses_it() {
+    let text = |api: &str, capability: &str| {
+        let provider = format!(
+            "[[provider]]\nid = \"r\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+             api = \"{api}\"\n"
+        );
+        let lines = format!(
+            "capabilities = [\"{capability}\"]\nalso = [{{ provider = \"r\" }}]\n{provider}"
+        );
+        read(ProviderKind::OpenAi, ModelType::Text, &lines).map(|_| ())
+    };
+    for capability in ["audio_input", "video_input", "e2ee", "tee_attestation"] {
+        let faults = text("responses", capability).unwrap_err();
+        let expected = format!(
+            "provider `r` of kind `openai` with `api = \"responses\"` cannot do `capabilities` \
+             \"{capability}\""
+        );
+        assert!(faults.contains(&expected), "{faults}");
+        assert_eq!(text("chat", capability), Ok(()));
+    }
+    assert_eq!(text("responses", "reasoning"), Ok(()));
+}
+
+#[test]
 fn a_slot_that_no_request_fills_is_told_at_the_start_with_its_lines() {
     let name = format!("abilities-{}.json", std::process::id());
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use config::sections::provider::{ProviderConfig, ProviderKind};
+use config::sections::provider::{ChatApiSetting, ProviderConfig, ProviderKind};
 use domain::catalogue::{CatalogueModel, ModelSpec, TextCapability, TextSpec};
 use domain::pricing::{ImageRates, UnitRate};
 use money::Price;
@@ -155,6 +155,15 @@ impl ProbeRequest {
         let (kind, id) = (asked.provider.kind, asked.upstream_id);
         let messages = json!([{ "role": "user", "content": "Hi" }]);
         match (&asked.model.spec, kind) {
+            (ModelSpec::Text(_), ProviderKind::OpenAi)
+                if asked.provider.api == ChatApiSetting::Responses =>
+            {
+                // OpenAI accepts no smaller bound than 16.
+                let body = json!({
+                    "model": id, "input": "Hi", "max_output_tokens": 16, "store": false,
+                });
+                Some(ProbeRequest { path: "/responses", body, answer: "/output" })
+            }
             (ModelSpec::Text(_), ProviderKind::OpenAi) => {
                 // OpenAI's reasoning models accept only the longer name.
                 let is_openai = asked.provider.dialect.name() == "openai";

@@ -89,6 +89,21 @@ fn a_provider_is_proved_by_one_call_of_one_token() {
 }
 
 #[test]
+fn a_provider_of_the_responses_api_is_proved_through_it() {
+    let provider = TestProvider::start(|asked, _| match asked {
+        "GET /v1/models" => (200, json!({"data": [{"id": "m"}]})),
+        "POST /v1/responses" => (200, json!({"status": "incomplete", "output": []})),
+        _ => (404, json!({"error": {"message": "no such path"}})),
+    });
+    let config = provider.config("m", "1");
+    let config = config.replace("kind = \"openai\"", "kind = \"openai\"\napi = \"responses\"");
+    let home = TestHome::with_config(&config);
+    assert_eq!(verdict(&home, "model own at up"), "ok");
+    let body = json!({"model": "m", "input": "Hi", "max_output_tokens": 16, "store": false});
+    assert_eq!(provider.calls(), [body]);
+}
+
+#[test]
 fn a_provider_that_does_not_work_fails() {
     for (status, remedy) in [(404, "base_url"), (401, "api_key"), (500, "log")] {
         let provider = TestProvider::start(move |_, _| (status, json!({})));

@@ -8,7 +8,7 @@ use domain::catalogue::{ModelType, NamedVariants};
 
 use crate::fault::FaultList;
 use crate::node::{ConfigNode, ConfigTable, ConfigValue};
-use crate::sections::provider::{BUILT_IN, ProviderConfig, ProviderKind};
+use crate::sections::provider::{BUILT_IN, ChatApiSetting, ProviderConfig, ProviderKind};
 
 /// A key of a model or, with `word`, one of the key's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +70,10 @@ const NO_SOUND_OR_VIDEO: [DeclaredFeature; 4] = [
     declare_key("video_input"),
     declare_word("starts_from", "video"),
 ];
+
+/// Features of text models that the Responses API lacks.
+const NOT_IN_RESPONSES: [DeclaredFeature; 2] =
+    [declare_word("capabilities", "audio_input"), declare_word("capabilities", "video_input")];
 
 /// Returns the keys that models of a type must not declare if a provider of the kind runs them.
 pub fn unsupported_keys(kind: ProviderKind, model_type: ModelType) -> Vec<DeclaredFeature> {
@@ -140,7 +144,9 @@ fn check_model(
     let mut has_workflow_route = false;
     for (place, name) in list_named_providers(model) {
         let Some(kind) = kind_of(name, providers) else { continue };
-        let named = format!("[[model]] \"{id}\": provider `{name}` of kind `{}`", kind.name());
+        let is_responses = uses_responses(name, providers);
+        let api = if is_responses { " with `api = \"responses\"`" } else { "" };
+        let named = format!("[[model]] \"{id}\": provider `{name}` of kind `{}`{api}", kind.name());
         has_workflow_route |= kind == ProviderKind::ComfyUi;
         if !model_types(kind).contains(&model_type) {
             let known: Vec<&str> = model_types(kind).iter().map(|it| it.name()).collect();
@@ -152,7 +158,11 @@ fn check_model(
         if kind == ProviderKind::ComfyUi && model.get("workflow").is_none() {
             faults.push(&place.origin, format!("{named} needs a `workflow`"));
         }
-        for announced in unsupported_keys(kind, model_type) {
+        let mut unsupported = unsupported_keys(kind, model_type);
+        if is_responses && model_type == ModelType::Text {
+            unsupported.extend(ATTESTATION.into_iter().chain(NOT_IN_RESPONSES));
+        }
+        for announced in unsupported {
             let Some(node) = model.get(announced.key) else { continue };
             if is_declared(node, announced.word) {
                 let word = announced.word.map(|word| format!(" \"{word}\"")).unwrap_or_default();
@@ -190,6 +200,11 @@ fn kind_of(name: &str, providers: &[ProviderConfig]) -> Option<ProviderKind> {
     let configured = providers.iter().find(|provider| provider.id == name);
     let built_in = (name == BUILT_IN).then_some(ProviderKind::Local);
     configured.map(|provider| provider.kind).or(built_in)
+}
+
+fn uses_responses(name: &str, providers: &[ProviderConfig]) -> bool {
+    let configured = providers.iter().find(|provider| provider.id == name);
+    configured.is_some_and(|provider| provider.api == ChatApiSetting::Responses)
 }
 
 fn find_text<'a>(table: &'a ConfigTable, key: &str) -> Option<&'a str> {

@@ -51,6 +51,14 @@ pub const SECTION: ConfigSection = ConfigSection {
              fields and the way to control thinking.",
         ),
         ConfigKey::with_default(
+            "api",
+            ValueKind::Choice(ChatApiSetting::NAMES),
+            "\"chat\"",
+            "The API that serves the text models of a provider of kind `openai`: `chat` is \
+             `/chat/completions`, `responses` is `/responses`. With `responses`, requests to our \
+             `/responses` are passed through, and all other chats are translated.",
+        ),
+        ConfigKey::with_default(
             "thinking",
             ValueKind::Choice(&["budget", "adaptive"]),
             "\"budget\"",
@@ -119,6 +127,8 @@ pub struct ProviderConfig {
     pub api_key: Option<SecretString>,
     /// Applies to providers of kind `openai`.
     pub dialect: OpenAiDialect,
+    /// Applies to providers of kind `openai`.
+    pub api: ChatApiSetting,
     /// Applies to providers of kind `anthropic`.
     pub thinking: ThinkingSetting,
     /// Applies to providers of kind `anthropic`.
@@ -200,6 +210,17 @@ impl OpenAiDialect {
     }
 }
 
+/// The API that serves the text models of a provider of kind `openai`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatApiSetting {
+    Chat,
+    Responses,
+}
+
+impl ChatApiSetting {
+    const NAMES: &[&str] = &["chat", "responses"];
+}
+
 /// The way models of kind `anthropic` are asked to think: with a token budget, or adaptively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingSetting {
@@ -216,6 +237,10 @@ pub(crate) fn read_provider_config(
     let base_url = reader.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
     let api_key = vault.resolve_secret(reader, "api_key");
     let dialect = reader.choice("dialect").map(OpenAiDialect);
+    let api = reader.choice("api").map(|written| match written {
+        "responses" => ChatApiSetting::Responses,
+        _ => ChatApiSetting::Chat,
+    });
     let thinking = reader.choice("thinking").map(|written| match written {
         "adaptive" => ThinkingSetting::Adaptive,
         _ => ThinkingSetting::Budget,
@@ -237,6 +262,7 @@ pub(crate) fn read_provider_config(
         base_url,
         api_key,
         dialect: dialect?,
+        api: api?,
         thinking: thinking?,
         cache_system_prompt: cache_system_prompt?,
         timeout: timeout?,
@@ -259,6 +285,7 @@ fn check_kind(reader: &TableReader<'_>, kind: Option<ProviderKind>) {
     }
     let particular = [
         ("dialect", ProviderKind::OpenAi),
+        ("api", ProviderKind::OpenAi),
         ("thinking", ProviderKind::Anthropic),
         ("cache_system_prompt", ProviderKind::Anthropic),
     ];

@@ -189,4 +189,10 @@ fn keys_of_one_kind_of_provider_are_refused_for_another() {
             tollgate.toml:5: `dialect` in [[provider]] is for the kind "openai" only
         "#]],
     );
+    check(
+        "[[provider]]\nid = \"p\"\nkind = \"anthropic\"\nbase_url = \"http://x\"\napi = \"responses\"\n",
+        &expect![[r#"
+            tollgate.toml:5: `api` in [[provider]] is for the kind "openai" only
+        "#]],
+    );
 }

@@ -82,6 +82,7 @@ fn the_listing_of_settings_shows_no_secret() {
         provider.p.base_url = "http://x"
         provider.p.api_key = ***
         provider.p.dialect = "vllm"
+        provider.p.api = "chat"
         provider.p.thinking = "budget"
         provider.p.cache_system_prompt = true
         provider.p.timeout_s = 600
