@@ -49,6 +49,7 @@ mod published_defaults;
 mod regions;
 mod responses;
 mod responses_fields;
+mod responses_upstream;
 mod responses_web;
 mod sessions;
 mod sign_in;
