@@ -6,7 +6,7 @@ NODE_WANTED=20
 PYTHON_WANTED=3.11
 
 # Every test folder with its own package.json or requirements.txt.
-CLIENT_FOLDERS=(tests-e2e tests-e2e/rpc tests-e2e/wallet tests-e2e/wallet/clients)
+CLIENT_FOLDERS=(tests-e2e tests-e2e/agents tests-e2e/rpc tests-e2e/wallet tests-e2e/wallet/clients)
 
 ensure_python() {
   # Debian packages venv separately; a missing venv only fails when pip is used.
@@ -30,9 +30,10 @@ ensure_node() {
     fail "Node $version is too old for the clients. Install $NODE_WANTED or newer, then run this again."
 }
 
-# python_clients FOLDER: installs its requirements.txt in a virtual environment beside it.
+# python_clients FOLDER: installs its requirements.txt, if it has one, in a virtual environment beside it.
 python_clients() {
   local wanted=$1/requirements.txt stamp=$1/.venv/installed.txt
+  [ -e "$wanted" ] || return 0
   cmp -s "$wanted" "$stamp" && return 0
   say "installing the Python clients of $1"
   python3 -m venv --clear "$1/.venv"
