@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The pages for callers, by their paths in the repository, in reading order.
-const CALLER_PAGES: [&str; 12] = [
+const CALLER_PAGES: [&str; 13] = [
     "docs/from-openai.md",
     "docs/from-openrouter.md",
+    "docs/agents.md",
     "docs/endpoints.md",
     "docs/recipes.md",
     "docs/errors.md",

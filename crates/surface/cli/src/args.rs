@@ -1,6 +1,7 @@
 //! The command line: all commands, flags and defaults, declared with clap.
 
 mod accounts;
+mod agents;
 mod ledger_args;
 mod operator;
 
@@ -13,6 +14,7 @@ use money::Nano;
 use uuid::Uuid;
 
 pub(crate) use accounts::{AccountsCommand, CurrencyArg};
+pub(crate) use agents::AgentsArgs;
 pub(crate) use ledger_args::{
     BackupArgs, ExportArgs, ExportFormat, ImportArgs, LedgerCommand, MigrateArgs, PaymentsCommand,
     RestoreArgs, TransferIdArg,
@@ -69,6 +71,8 @@ pub(crate) enum CliCommand {
     /// Manages accounts: creates them, changes credit and tiers, links wallets, freezes.
     #[command(subcommand)]
     Accounts(AccountsCommand),
+    /// Prints how to set up a coding agent, such as Claude Code or Codex, for this service.
+    Agents(AgentsArgs),
     /// Imports, exports and lists characters.
     #[command(subcommand)]
     Characters(CharactersCommand),

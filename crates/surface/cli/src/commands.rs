@@ -1,6 +1,7 @@
 //! One file per command: builds an operation, performs it and prints the reply.
 
 pub(crate) mod accounts;
+pub(crate) mod agents;
 pub(crate) mod backup;
 pub(crate) mod characters;
 pub(crate) mod chat;

@@ -125,6 +125,9 @@ async fn run_operation_command(
         CliCommand::Accounts(command) => {
             commands::accounts::run_accounts_command(&mut operator, command).await
         }
+        CliCommand::Agents(command) => {
+            commands::agents::run_agents_command(&mut operator, command).await
+        }
         CliCommand::Characters(command) => {
             commands::characters::run_characters_command(&mut operator, command).await
         }

@@ -25,6 +25,10 @@ pub struct EmbeddedPage {
     pub is_for_operators: bool,
 }
 
+/// How coding agents are set up: JSON with the slots `%SITE%`, `%KEY%` and `%MODEL%`. The console
+/// is built with the same file.
+pub static AGENT_SET_UPS: &str = include_str!("../../../../docs/agents.json");
+
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// A file by its path in the bundle, such as `assets/index.js`.

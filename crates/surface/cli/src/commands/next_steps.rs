@@ -35,7 +35,8 @@ fn render_next_steps(running: Option<&str>, has_file: bool) -> String {
                 "It runs here: {api}\n\n  \
                  {site}/\n      the console: keys, usage, a playground\n  \
                  tollgate chat \"Say hello.\"\n      a first call\n  \
-                 tollgate keys create --type inference\n      a key for a program\n"
+                 tollgate keys create --type inference\n      a key for a program\n  \
+                 tollgate agents\n      how to set up a coding agent\n"
             )
         }
         None if has_file => "Nothing runs yet. Next:\n\n  \

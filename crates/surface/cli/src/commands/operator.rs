@@ -59,7 +59,9 @@ async fn run_keys(
 }
 
 /// Returns the URL of the console: the configured public URL, or the service's listen address.
-async fn resolve_console_url(operator: &mut OperationClient<'_>) -> Result<String, CommandError> {
+pub(crate) async fn resolve_console_url(
+    operator: &mut OperationClient<'_>,
+) -> Result<String, CommandError> {
     let server = operator.surroundings.gather_sources(Vec::new()).read()?.server;
     if let Some(public_url) = server.public_url {
         return Ok(public_url.trim_end_matches('/').to_owned());

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests end at the first surprise")]
 
 mod accounts;
+mod agents;
 mod backup;
 mod basics;
 mod browser;
