@@ -38,6 +38,11 @@ test("the first start's link leads to a key, a streamed chat and its cost", asyn
   const secret = page.getByText(/^SERVICE_INFERENCE_KEY_\w{49}$/);
   await secret.waitFor();
   const key = await secret.textContent();
+  await page.getByText(`export ANTHROPIC_AUTH_TOKEN=${key}`).waitFor();
+  await page.getByLabel("Coding agent").selectOption("Codex");
+  await page.getByText('model_provider = "tollgate"').waitFor();
+  await page.getByText(`export TOLLGATE_KEY=${key}`).waitFor();
+  await accessible(page);
   await shot(page, "key-made");
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("cell", { name: "from the browser" }).waitFor();
