@@ -1,7 +1,9 @@
 """The service under test with scripted upstreams of both protocols, and a home folder for an agent."""
 
+import json
 import tempfile
 import unittest
+import urllib.request
 
 from server import Server
 
@@ -79,6 +81,7 @@ class AgentCase(unittest.TestCase):
         )
         cls.server = cls.enterClassContext(Server(config=config))
         cls.key = cls.server.create_key("inference")
+        cls.admin = cls.server.create_key("admin")
         cls.server.create_account("poor")
         cls.poor = cls.server.create_key("inference", account="poor")
 
@@ -92,6 +95,19 @@ class AgentCase(unittest.TestCase):
 
     def set_up(self, agent, model, key=None):
         self.home.set_up(agent, self.recorder.url, key or self.key, model)
+
+    def count_requests_by_session(self):
+        """The requests of each session in the usage, by the session's digest."""
+        request = urllib.request.Request(f"{self.server.api}/billing/usage-analytics?groupBy=session")
+        request.add_header("Authorization", f"Bearer {self.admin}")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return {it["sessionId"]: it["requests"] for it in json.load(answer)["bySession"]}
+
+    def check_new_session(self, before, requests):
+        """Asserts that there is one more session than before, with this many requests."""
+        new = {name: count for name, count in self.count_requests_by_session().items() if name not in before}
+        self.assertEqual(list(new.values()), [requests], new)
+        self.assertRegex(next(iter(new)), "^[0-9a-f]{16}$")
 
     def describe(self, run):
         """What an agent said and what passed between it and the service, for the message of a failed test."""

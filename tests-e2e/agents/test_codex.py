@@ -63,6 +63,16 @@ class Codex(CodexCase):
         said = self.ask_well(request_call("mcp__tiny__whisper", text="QUIET"), more=MCP_SERVER)
         self.assertIn("quiet", said)
 
+    def test_a_tool_that_was_searched_for_is_called(self):
+        find = request_call("tool_search", query="whisper")
+        call = request_call("mcp__tiny__whisper", text="QUIET")
+        self.assertIn("quiet", self.ask_well(f"{find} {call}", model=GPT_MODEL, more=MCP_SERVER))
+
+    def test_a_run_is_one_session_in_the_usage(self):
+        before = self.count_requests_by_session()
+        self.ask_well(request_call("exec_command", cmd="true"))
+        self.check_new_session(before, requests=2)
+
     def test_without_balance_it_asks_once_and_says_so(self):
         run, events = self.ask("Say hello.", key=self.poor)
         self.assertNotEqual(run.returncode, 0)

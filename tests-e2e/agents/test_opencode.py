@@ -67,6 +67,11 @@ class OpencodeWork:
 class Chat(OpencodeWork, OpencodeCase):
     path, model = "/v1/chat/completions", CHAT_MODEL
 
+    def test_a_run_is_one_session_in_the_usage(self):
+        before = self.count_requests_by_session()
+        self.ask_well(request_call("tiny_whisper", text="QUIET"), self.model)
+        self.check_new_session(before, requests=2)
+
 
 class Messages(OpencodeWork, OpencodeCase):
     package = "@ai-sdk/anthropic"
