@@ -42,11 +42,12 @@ class AgentHome:
     def set_up(self, agent, site, key, model):
         """Does what the documentation says for an agent: writes its files and keeps its exports for `run`."""
         for step in SET_UPS[agent]["steps"]:
-            text = "".join(f"{line}\n" for line in step["lines"])
+            is_shell = step["into"] == "shell"
+            # The last line in the shell starts the agent, which a test does with arguments of its own.
+            text = "".join(f"{line}\n" for line in (step["lines"][:-1] if is_shell else step["lines"]))
             text = text.replace("%SITE%", site).replace("%KEY%", key).replace("%MODEL%", model)
-            if step["into"] == "shell":
-                # The last line starts the agent, which a test does with arguments of its own.
-                self.exports = text.removesuffix(step["lines"][-1] + "\n")
+            if is_shell:
+                self.exports = text
             else:
                 self.write(step["into"].removeprefix("~/"), text)
 
