@@ -111,10 +111,8 @@ fn choose_model(models: &[ModelLine], wanted: Option<String>) -> Result<String, 
     // An alias or a name with a feature suffix is right too, so this is no fault.
     if !texts.iter().any(|it| it.id == wanted) {
         let ids: Vec<&str> = texts.iter().map(|it| it.id.as_str()).collect();
-        print_note(&format!(
-            "`{wanted}` is not the id of a text model; those are: {}",
-            ids.join(", ")
-        ));
+        let known = if ids.is_empty() { "there is none".to_owned() } else { ids.join(", ") };
+        print_note(&format!("`{wanted}` is not the id of a text model (ids: {known})"));
     }
     Ok(wanted)
 }
