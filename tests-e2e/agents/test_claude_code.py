@@ -96,6 +96,11 @@ class Translated(ClaudeWork, ClaudeCase):
         self.assertEqual([it.status for it in self.recorder.calls(MESSAGES)], [400])
         self.assertEqual(self.chat.requests, [])
 
+    def test_the_models_are_listed_for_it(self):
+        told = self.ask_well("Say hello.", CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY="1")
+        self.assertEqual(told["result"], GREETING)
+        self.assertEqual([it.status for it in self.recorder.calls("/v1/models")], [200])
+
     def test_the_base_url_of_the_specification_works_too(self):
         self.ask_well("Say hello.")
         self.home.exports += f"export ANTHROPIC_BASE_URL={self.recorder.url}/api\n"
