@@ -55,6 +55,13 @@ impl UpstreamFailure {
         UpstreamFailure { status: None, retry_after, labels, message: find_message(error) }
     }
 
+    /// Parses an error within an answer of Anthropic's, whose `overloaded_error` has the status 529.
+    pub(crate) fn from_anthropic_value(value: &Value) -> UpstreamFailure {
+        let told = UpstreamFailure::from_value(value);
+        let is_overload = told.labels.iter().any(|label| label == "overloaded_error");
+        UpstreamFailure { status: is_overload.then_some(529), ..told }
+    }
+
     pub(crate) fn into_error(self) -> EngineError {
         let status = self.status.unwrap_or_else(|| self.implied_status());
         let is_callers_fault = (400..500).contains(&status);
@@ -105,8 +112,7 @@ impl UpstreamFailure {
                 return status;
             }
             let implied = match label.as_str() {
-                "overloaded_error" => 529,
-                "service_unavailable" | "model_overloaded" => 503,
+                "overloaded_error" | "service_unavailable" | "model_overloaded" => 503,
                 "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
                 "invalid_request_error"
                 | "badrequesterror"

@@ -53,6 +53,7 @@ pub(crate) fn note_failure(
 }
 
 /// The way in which a response counts towards the block after too many failures.
+#[derive(Debug, PartialEq, Eq)]
 enum FailureWeight {
     None,
     Full,
@@ -82,4 +83,63 @@ fn counts_as_failure(response: &Response) -> bool {
     let status = response.status();
     let is_discovery = response.extensions().get::<PriceDiscovery>().is_some();
     status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS && !is_discovery
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use access::CallerCredential;
+    use ledger_core::OwnerId;
+    use store::owner::{Owner, OwnerKind};
+    use uuid::Uuid;
+    use wallet::WalletAddress;
+
+    use super::*;
+
+    fn holder() -> CredentialHolder {
+        let wallet = WalletAddress::parse("0x00000000000000000000000000000000000000aa").unwrap();
+        let owner = Owner {
+            id: OwnerId(Uuid::nil()),
+            kind: OwnerKind::Evm,
+            name: wallet.to_string(),
+            tier: String::new(),
+            created: Timestamp::from_ms(0),
+            frozen: None,
+        };
+        CredentialHolder { proof: CallerCredential::Wallet(wallet), owner }
+    }
+
+    fn weigh(status: u16, holder: Option<&CredentialHolder>, counts: bool) -> FailureWeight {
+        let principal = Principal::Address(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let caller = BlockableCaller {
+            counts_failures: counts,
+            body_digest: Some(7),
+            ..BlockableCaller::outside_endpoints(principal, holder)
+        };
+        let mut response = Response::default();
+        *response.status_mut() = StatusCode::from_u16(status).unwrap();
+        weigh_failure(&caller, &response)
+    }
+
+    #[test]
+    fn known_callers_are_not_blocked_for_what_agents_repeat() {
+        let holder = holder();
+        for status in [200, 402, 404, 429, 500, 503] {
+            assert_eq!(weigh(status, Some(&holder), true), FailureWeight::None, "{status}");
+        }
+        assert_eq!(weigh(400, Some(&holder), true), FailureWeight::PerBody(7));
+        for status in [401, 403, 405, 413, 422] {
+            assert_eq!(weigh(status, Some(&holder), true), FailureWeight::Full, "{status}");
+        }
+    }
+
+    #[test]
+    fn failures_of_an_uncounted_endpoint_count_for_unknown_callers_only() {
+        let holder = holder();
+        for status in [400, 401, 402, 404, 413, 422] {
+            assert_eq!(weigh(status, Some(&holder), false), FailureWeight::None, "{status}");
+            assert_eq!(weigh(status, None, false), FailureWeight::Full, "{status}");
+        }
+    }
 }

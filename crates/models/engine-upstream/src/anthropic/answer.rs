@@ -18,7 +18,7 @@ pub(crate) fn read_message(body: &[u8]) -> Result<ChatAnswer, EngineError> {
     let message: AnthropicMessageBody = serde_json::from_slice(body)
         .map_err(|error| bad_answer(format!("it is not a message: {error}")))?;
     if let Some(error) = message.error {
-        return Err(UpstreamFailure::from_value(&error).into_error());
+        return Err(UpstreamFailure::from_anthropic_value(&error).into_error());
     }
     let Some(stop_reason) = message.stop_reason else {
         return Err(bad_answer("the message has no stop reason"));
@@ -48,7 +48,7 @@ pub(super) fn read_native_message(body: &[u8]) -> Result<ChatAnswer, EngineError
     let message: NativeMessageBody =
         serde_json::from_str(text).map_err(|error| not_message(&error))?;
     if let Some(error) = message.error {
-        return Err(UpstreamFailure::from_value(&error).into_error());
+        return Err(UpstreamFailure::from_anthropic_value(&error).into_error());
     }
     let mut gathered = BlockGroups::default();
     for block in message.content {

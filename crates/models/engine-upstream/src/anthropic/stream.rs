@@ -132,7 +132,7 @@ impl EventDecoder for MessageDecoder {
             }
             EventBody::MessageStop => return Ok(StreamState::Over),
             EventBody::Error { error } => {
-                return Err(UpstreamFailure::from_value(&error).into_error());
+                return Err(UpstreamFailure::from_anthropic_value(&error).into_error());
             }
             EventBody::Other => {}
         }

@@ -78,9 +78,10 @@ fn our_own_key_and_credit_are_the_operators_matter() {
 
 #[test]
 fn too_many_requests_and_unavailable_are_overload() {
-    for status in [429, 503, 529] {
+    for status in [429, 503] {
         check(status, &json!({}), "the engine is overloaded");
     }
+    check(529, &json!({}), "the engine's service is overloaded");
     check(
         503,
         &json!({"error": {"message": "busy", "retry_after": 30}}),
@@ -92,6 +93,8 @@ fn too_many_requests_and_unavailable_are_overload() {
 fn an_event_without_a_status_is_understood_by_its_words() {
     let overloaded = json!({"type": "error", "error": {"type": "overloaded_error"}});
     check_event(&overloaded, "the engine is overloaded");
+    let of_anthropic = UpstreamFailure::from_anthropic_value(&overloaded).into_error();
+    assert_eq!(of_anthropic, EngineError::ServiceOverloaded { retry_after: None });
     check_event(&json!({"error": {"code": 429, "message": "slow"}}), "the engine is overloaded");
     let invalid = json!({"error": {"type": "invalid_request_error", "message": "no"}});
     check_event(&invalid, "the engine rejected the request: no");

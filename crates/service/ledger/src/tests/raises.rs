@@ -38,15 +38,3 @@ async fn a_raised_hold_that_is_dropped_is_released_as_a_whole() {
     world.expect_usd(1_000);
     assert_eq!(world.ledger.status().open_holds, 0);
 }
-
-#[tokio::test]
-async fn a_crash_ends_a_raised_hold_with_its_request() {
-    let world = world().await;
-    world.top_up(1, 1_000).await;
-    let mut hold = world.ledger.hold(wallet(), exactly(100)).unwrap();
-    world.ledger.raise(&mut hold, up_to(300));
-    let world = world.restart().await;
-    world.expect_usd(1_000);
-    world.expect_sound().await;
-    drop(hold);
-}

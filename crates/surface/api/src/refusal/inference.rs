@@ -17,7 +17,7 @@ pub(crate) enum InferenceFailure {
     Engine(EngineError),
     /// The work was done, but its charge could not be recorded.
     Unrecorded(LedgerError),
-    /// The balance was used up in the middle of the answer. What was delivered is charged.
+    /// The balance, or the limit of the key, was used up in the middle of the answer. What was delivered is charged.
     FundsUsedUp,
     /// A bug ended the work, such as a panic.
     Lost,
@@ -32,7 +32,7 @@ const FAILED: &str = "Inference processing failed";
 const TIMED_OUT: &str = "The request took too long to complete and was timed-out. For long-running \
      inference requests, use the streaming API by setting `stream=true` in your request.";
 const FUNDS_USED_UP: &str =
-    "Your balance was used up before the answer was complete. Add credit to go on.";
+    "Your balance or the limit of your key was used up before the answer was complete.";
 const POLICY: &str = "Your prompt violates the content policy of the service or the model provider";
 
 impl std::fmt::Display for InferenceFailure {
