@@ -16,6 +16,7 @@ pub mod embeddings;
 pub mod errors;
 pub mod file_fields;
 pub mod images;
+pub mod messages;
 pub mod models;
 mod number;
 pub mod responses;

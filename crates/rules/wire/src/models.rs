@@ -30,7 +30,23 @@ pub use text::{
 };
 pub use video::{VideoConstraints, VideoKind, VideoSpec};
 
-/// The query of `GET /models` and `GET /models/traits`.
+/// The query of `GET /models`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct ModelListQuery {
+    /// Lists only models of this type. `all` lists every type; `code` lists text models optimized
+    /// for code. Default: `text`. With the header `anthropic-version`, text models are listed.
+    #[serde(default, rename = "type")]
+    pub filter: ModelFilter,
+    /// With the header `anthropic-version` only: the number of models of a page. Default: 20.
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u32>,
+    /// With the header `anthropic-version` only: the models after this one.
+    pub after_id: Option<String>,
+    /// With the header `anthropic-version` only: the models before this one.
+    pub before_id: Option<String>,
+}
+
+/// The query of `GET /models/traits`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct ModelsQuery {
     /// Lists only models of this type. `all` lists every type; `code` lists text models optimized

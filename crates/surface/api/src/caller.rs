@@ -16,10 +16,13 @@ use crate::input::PaymentHeader;
 use crate::key_lookups::open_key;
 use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
+use crate::refusal::anthropic_error::is_messages_path;
 use crate::request_head::RequestHead;
 use crate::session;
 use crate::wallet_sign_in as sign_in;
 use crate::wallets::concurrency::{VISITS_MAX, WalletRequestSlot};
+
+const API_KEY_HEADER: &str = "x-api-key";
 
 /// The kind of credential that an endpoint requires.
 pub trait RequiredCredential: Sized + Send + 'static {
@@ -115,7 +118,10 @@ impl RequiredCredential for KeyHolder {
                 session::authenticate_session(app, arrival.headers, arrival.now).await?,
             );
         }
-        let secret = read_bearer_secret(arrival.headers)?;
+        let secret = match read_api_key_header(arrival) {
+            Some(secret) => secret,
+            None => read_bearer_secret(arrival.headers)?,
+        };
         open_key(app, arrival, secret).await.map(KeyHolder)
     }
 
@@ -237,7 +243,7 @@ impl RequiredCredential for PayingCaller {
                 .await
                 .map(PayingCaller);
         }
-        if !arrival.headers.contains_key(AUTHORIZATION) {
+        if !arrival.headers.contains_key(AUTHORIZATION) && read_api_key_header(arrival).is_none() {
             return Err(discovery::refuse_without_credential(app, arrival));
         }
         KeyHolder::authenticate(app, arrival).await.map(|KeyHolder(holder)| PayingCaller(holder))
@@ -344,9 +350,21 @@ impl RequiredCredential for SignedInWallet {
     }
 }
 
-/// True if a console page calls: with a session cookie and without an Authorization header.
+/// True if a console page calls: with a session cookie and without a key.
 fn is_session(app: &AppState, arrival: &RequestHead<'_>) -> bool {
-    !arrival.headers.contains_key(AUTHORIZATION) && session::is_present(app, arrival.headers)
+    let has_key =
+        arrival.headers.contains_key(AUTHORIZATION) || read_api_key_header(arrival).is_some();
+    !has_key && session::is_present(app, arrival.headers)
+}
+
+/// The key in the header `x-api-key`, which clients of Anthropic's API send. Read on its paths only,
+/// and only without an Authorization header, which counts first.
+fn read_api_key_header<'a>(arrival: &RequestHead<'a>) -> Option<&'a str> {
+    let is_read = is_messages_path(arrival.uri.path());
+    if !is_read || arrival.headers.contains_key(AUTHORIZATION) {
+        return None;
+    }
+    arrival.headers.get(API_KEY_HEADER).map(|value| value.to_str().unwrap_or("").trim())
 }
 
 /// The secret in `Authorization: Bearer <secret>`.

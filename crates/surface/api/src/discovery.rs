@@ -17,6 +17,7 @@ use crate::app::AppState;
 use crate::base_paths::BASE_PATH;
 use crate::payment::{CONSUMABLE_MIN, can_consume};
 use crate::refusal::Refusal;
+use crate::refusal::anthropic_error::is_messages_path;
 use crate::request_head::RequestHead;
 use crate::wallet_challenge::{CalledResource, build_challenge, to_sign_in_challenge};
 
@@ -26,7 +27,14 @@ pub(crate) const X402_VERSION: u8 = 2;
 const SUGGESTED_TOP_UP: Nano = Nano::from_units(10);
 
 /// 402 for a caller without a credential: how to get one, or how to pay without one.
+/// On the paths of Anthropic's API it is 401 where wallets cannot pay: its clients know no 402 for
+/// a missing key.
 pub(crate) fn refuse_without_credential(app: &AppState, arrival: &RequestHead<'_>) -> Refusal {
+    if app.wallets.payments.is_none() && is_messages_path(arrival.uri.path()) {
+        return Refusal::unauthenticated(
+            "Authentication required. Send the header x-api-key or Authorization: Bearer <API_KEY>.",
+        );
+    }
     let accepts = app.wallets.accepts();
     let place = CalledResource::from_request(app, arrival);
     let is_wallet_welcome = app.wallets.payments.is_some();

@@ -217,6 +217,9 @@ impl ApiEndpoint {
         operation.standard_refusal(429, "Too many requests, or too many failed ones", generator);
         operation.standard_refusal(500, "A fault of the service", generator);
         operation.standard_refusal(503, "Temporarily unavailable", generator);
+        if self.path.starts_with("/messages") {
+            operation.replace_refusals::<wire::messages::MessagesError>(generator);
+        }
         let limit = match self.policy.limit {
             EndpointLimit::Class(class) => format!("{class:?}"),
             EndpointLimit::ByModel => "ByModel".to_owned(),

@@ -14,6 +14,7 @@ mod embeddings;
 mod image;
 mod inference_body;
 mod media;
+mod messages;
 mod model_candidates;
 mod models;
 mod persona;
@@ -30,6 +31,8 @@ pub(crate) fn list_endpoints() -> Vec<ApiEndpoint> {
         chat::build_endpoint(),
         completions::build_endpoint(),
         responses::build_endpoint(),
+        messages::build_endpoint(),
+        messages::count_tokens::build_endpoint(),
         embeddings::build_endpoint(),
         image::generate::build_endpoint(),
         image::edit::build_endpoint(),

@@ -37,7 +37,7 @@ pub use form_or_json::FormOrJson;
 pub use host::HostHeader;
 pub use idempotency::IdempotencyHeader;
 pub use json::{JsonBody, QueryOrJson};
-pub(crate) use json::{LARGE_BYTES, run_blocking};
+pub(crate) use json::{LARGE_BYTES, check_content_type, run_blocking};
 pub use json_with_bytes::JsonWithBytes;
 pub(crate) use metered_body::BodyPace;
 pub use path::PathParameters;

@@ -130,6 +130,16 @@ impl OpenApiOperation {
         self.refusal::<errors::StandardError>(status, meaning, generator);
     }
 
+    /// Gives all refusals one shape, for endpoints whose protocol has its own.
+    pub fn replace_refusals<T: JsonSchema>(&mut self, generator: &mut SchemaGenerator) {
+        let schema = generator.subschema_for::<T>().to_value();
+        for (status, response) in &mut self.responses {
+            if !status.starts_with('2') {
+                response["content"]["application/json"] = json!({ "schema": schema });
+            }
+        }
+    }
+
     /// Adds the description to an operation that already has its name.
     pub fn write_into(self, operation: &mut Value) {
         if let Some(security) = self.security {

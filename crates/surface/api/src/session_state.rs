@@ -20,7 +20,8 @@ pub struct SessionState {
 }
 
 impl SessionState {
-    /// `secret` authenticates session cookies (HMAC): the same on every node, with no other use.
+    /// `secret` authenticates session cookies and thinking blocks (HMAC, each with its own purpose):
+    /// the same on every node, with no other use.
     pub fn new(secret: &[u8; 32]) -> SessionState {
         SessionState { signer: SessionSigner::new(secret), ended: Mutex::default() }
     }

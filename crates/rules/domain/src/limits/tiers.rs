@@ -28,6 +28,8 @@ pub enum LimitClass {
     WalletBalance,
     /// A wallet reading its history.
     WalletTransactions,
+    /// Counting the tokens of a prompt, which agents do in bursts.
+    TokenCount,
     /// Everything that no other class counts: listings, billing, documents.
     General,
 }
@@ -178,6 +180,7 @@ impl BuiltInTier {
             LimitClass::TopUp => requests(10),
             LimitClass::WalletBalance => requests(30),
             LimitClass::WalletTransactions => requests(20),
+            LimitClass::TokenCount => requests(600),
             LimitClass::General => requests(3_000),
         }
     }

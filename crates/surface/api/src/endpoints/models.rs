@@ -1,5 +1,6 @@
 //! The catalogue: models by type, trait and compatible name.
 
+mod anthropic;
 pub(super) mod compatibility;
 pub(super) mod get;
 pub(super) mod list;

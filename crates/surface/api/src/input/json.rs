@@ -98,7 +98,7 @@ pub(super) fn describe_refusals(operation: &mut OpenApiOperation, generator: &mu
 }
 
 /// A missing content type counts as JSON.
-pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
+pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && encoding != "identity"
     {

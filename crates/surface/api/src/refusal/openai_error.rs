@@ -4,13 +4,16 @@
 //! `{"error": {"message", "type", "param", "code"}}`. Status and headers stay as they are.
 
 use axum::body::Body;
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use moment::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::base_paths::OPENAI_BASE_PATH;
+use crate::refusal::anthropic_error::{is_anthropic_request, write_anthropic_response};
 use crate::refusal::render::{RefusalBody, read_message};
+use crate::request_id::RequestId;
 
 /// Members that callers use besides the message. They move into the error object.
 const KEPT: [&str; 5] =
@@ -20,15 +23,41 @@ const KEPT: [&str; 5] =
 const ISSUES_SHOWN_MAX: usize = 8;
 
 /// A change applied to a response before it is compressed.
-pub(crate) type ResponseShape = fn(Response) -> Response;
+#[derive(Debug, Clone)]
+pub(crate) enum ResponseShape {
+    Unchanged,
+    OpenAi,
+    Anthropic { request_id: RequestId, now: Timestamp },
+}
 
-/// The change for responses on this path: OpenAI's error shape below `/v1`, none elsewhere.
-pub(crate) fn response_shape(path: &str) -> ResponseShape {
-    let below = path.strip_prefix(OPENAI_BASE_PATH);
-    if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-        write_openai_error
-    } else {
-        std::convert::identity
+impl ResponseShape {
+    /// The change for responses to this request: Anthropic's shape on its paths, OpenAI's error
+    /// shape elsewhere below `/v1`.
+    pub(crate) fn for_request(
+        path: &str,
+        headers: &HeaderMap,
+        request_id: &RequestId,
+        now: impl FnOnce() -> Timestamp,
+    ) -> ResponseShape {
+        if is_anthropic_request(path, headers) {
+            return ResponseShape::Anthropic { request_id: request_id.clone(), now: now() };
+        }
+        let below = path.strip_prefix(OPENAI_BASE_PATH);
+        if below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            ResponseShape::OpenAi
+        } else {
+            ResponseShape::Unchanged
+        }
+    }
+
+    pub(crate) fn apply(&self, response: Response) -> Response {
+        match self {
+            ResponseShape::Unchanged => response,
+            ResponseShape::OpenAi => write_openai_error(response),
+            ResponseShape::Anthropic { request_id, now } => {
+                write_anthropic_response(response, request_id, *now)
+            }
+        }
     }
 }
 
@@ -130,7 +159,9 @@ mod tests {
     fn only_paths_below_v1_have_it() {
         let is_openai = |path: &str| {
             let refused = crate::refusal::Refusal::not_json();
-            let shaped = response_shape(path)(axum::response::IntoResponse::into_response(refused));
+            let (headers, id) = (HeaderMap::new(), RequestId::default());
+            let shape = ResponseShape::for_request(path, &headers, &id, Timestamp::default);
+            let shaped = shape.apply(axum::response::IntoResponse::into_response(refused));
             shaped.extensions().get::<RefusalBody>().is_none()
         };
         assert!(is_openai("/v1") && is_openai("/v1/models"));

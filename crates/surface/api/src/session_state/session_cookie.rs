@@ -90,6 +90,11 @@ impl SessionSigner {
         self.mac("proof", &session.id).verify_slice(&shown).is_ok()
     }
 
+    /// An HMAC of the same secret for signatures of thinking blocks.
+    pub(crate) fn begin_thinking_mac(&self) -> Hmac<Sha256> {
+        self.mac("thinking", &[])
+    }
+
     fn mac(&self, purpose: &str, bytes: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.0.clone();
         mac.update(purpose.as_bytes());

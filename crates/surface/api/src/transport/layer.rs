@@ -25,7 +25,7 @@ use super::cors_and_compression::CorsAndCompression;
 use super::request_metrics::RequestMetrics;
 use super::unread_body::UnreadBody;
 use crate::refusal::Refusal;
-use crate::refusal::openai_error::response_shape;
+use crate::refusal::openai_error::ResponseShape;
 use crate::request_id::RequestId;
 use crate::version::VERSION;
 
@@ -105,12 +105,17 @@ where
         let route = request.extensions().get::<MatchedPath>().cloned();
         request.extensions_mut().insert(id.clone());
         let headers = request.headers();
-        let shape = response_shape(request.uri().path());
+        let path = request.uri().path();
+        let shape = ResponseShape::for_request(path, headers, &id, || shared.app.clock.now());
+        let write = {
+            let shape = shape.clone();
+            move |response| shape.apply(response)
+        };
         let is_plain = !headers.contains_key(ORIGIN) && !headers.contains_key(ACCEPT_ENCODING);
         let work = if is_plain {
-            Either::Left(self.inner.call(request).map_ok(shape))
+            Either::Left(self.inner.call(request).map_ok(write))
         } else {
-            let inner = MapResponse::new(self.inner.clone(), shape);
+            let inner = MapResponse::new(self.inner.clone(), write);
             Either::Right(shared.dress.call_service(inner, request))
         };
         Box::pin(async move {
@@ -118,7 +123,7 @@ where
                 with_request_id(id.as_str().to_owned(), AssertUnwindSafe(work).catch_unwind());
             let mut response = match work.await {
                 Ok(Ok(response)) => response,
-                Err(panic) => shape(after_panic(panic.as_ref(), &id)),
+                Err(panic) => shape.apply(after_panic(panic.as_ref(), &id)),
             };
             if let Some(unread) = unread {
                 unread.drain_rest(&mut response, &shared.tasks).await;

@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use lanes::LanePool;
+use moment::Timestamp;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -31,7 +32,8 @@ use super::unsent_bytes::ConnectionUnsent;
 use super::write_timeout::WriteTimeout;
 use crate::origin::PeerAddress;
 use crate::refusal::Refusal;
-use crate::refusal::openai_error::response_shape;
+use crate::refusal::openai_error::ResponseShape;
+use crate::request_id::RequestId;
 
 /// With more connections than this, new ones wait in the kernel's accept queue.
 const CONNECTIONS_MAX: u32 = 16_384;
@@ -229,14 +231,16 @@ fn build_connection(
             under_way.begin_request(request.version()).map(|request| streams.begin(request));
         heard.cancel();
         let is_well_named = has_one_host(&request);
-        let shape = response_shape(request.uri().path());
+        // A refusal of the host has no id and no time.
+        let (path, id) = (request.uri().path(), RequestId::default());
+        let shape = ResponseShape::for_request(path, request.headers(), &id, Timestamp::default);
         let is_http_1 = request.version() < Version::HTTP_2;
         let (mut router, stop) = (router.clone(), stop.clone());
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(peer);
         async move {
             if !is_well_named {
-                return Ok(shape(Refusal::bad_host().into_response()));
+                return Ok(shape.apply(Refusal::bad_host().into_response()));
             }
             if let Some(begun) = &begun {
                 begun.wait_below_max().await;

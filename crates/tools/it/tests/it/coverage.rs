@@ -67,6 +67,11 @@ fn respond(input: Value) -> Sent {
     send(Method::POST, "/responses", json!({"model": "default_code", "input": input}))
 }
 
+fn message(path: &'static str, messages: Value) -> Sent {
+    let body = json!({"model": "default_code", "max_tokens": 9, "messages": messages});
+    send(Method::POST, path, body)
+}
+
 fn complete(prompt: Value) -> Sent {
     send(Method::POST, "/completions", json!({"model": "default_code", "prompt": prompt}))
 }
@@ -137,6 +142,16 @@ fn inference() -> Vec<Example> {
         ),
         example("create_completion", complete(json!("Hi")), Some(complete(json!([])))),
         example("create_response", respond(json!("Hi")), Some(respond(json!([])))),
+        example(
+            "create_message",
+            message("/messages", json!([{"role": "user", "content": "Hi"}])),
+            Some(message("/messages", json!([]))),
+        ),
+        example(
+            "count_tokens",
+            message("/messages/count_tokens", json!([{"role": "user", "content": "Hi"}])),
+            Some(message("/messages/count_tokens", json!([]))),
+        ),
         example("create_embedding", embed(json!("Hi")), Some(embed(json!([])))),
         example("create_speech", speak(json!("Hi")), Some(speak(json!("")))),
         example(
@@ -322,7 +337,8 @@ async fn check(example: &Example, operation: &Value) {
     if let Some(bad) = bad {
         let reply = call(&app, &caller("junk"), bad, key).await;
         assert_eq!(reply.status, 400, "{id} with bad input: {}", reply.text());
-        assert!(reply.json()["error"].is_string());
+        let error = &reply.json()["error"];
+        assert!(error.is_string() || error["message"].is_string());
     }
 }
 

@@ -1,13 +1,15 @@
 //! `GET /models/{id}`: one model, by its id, a trait or a compatible name.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use wire::messages::AnthropicModel;
 use wire::models::Model;
 
 use crate::app::SharedApp;
 use crate::call::ApiCall;
 use crate::caller::AnyCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::endpoints::models::anthropic::{self, AnthropicVersion};
 use crate::endpoints::models::record::build_record;
 use crate::input::PathParameters;
 use crate::model_headers;
@@ -32,13 +34,25 @@ pub(crate) fn build_endpoint() -> ApiEndpoint {
         .build()
 }
 
+/// A model in our form, or a text model in that of Anthropic's API.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum ModelDescription {
+    Plain(Box<Model>),
+    Anthropic(AnthropicModel),
+}
+
 async fn get_model(
     app: SharedApp,
-    call: ApiCall<AnyCaller, PathParameters<ModelPath>>,
-) -> Result<WithHeaders<Model>, Refusal> {
-    let PathParameters(path) = &call.input;
+    call: ApiCall<AnyCaller, (AnthropicVersion, PathParameters<ModelPath>)>,
+) -> Result<WithHeaders<ModelDescription>, Refusal> {
+    let (version, PathParameters(path)) = &call.input;
     let catalogue = app.catalogue.get();
     let resolved = catalogue.find_model(&path.id, call.now).map_err(refuse_model)?;
-    let answer = WithHeaders::new(build_record(resolved.model, call.now));
-    Ok(model_headers::write_model_headers(answer, &resolved))
+    let anthropic = version.is_sent.then(|| anthropic::build_model(resolved.model)).flatten();
+    let description = match anthropic {
+        Some(model) => ModelDescription::Anthropic(model),
+        None => ModelDescription::Plain(Box::new(build_record(resolved.model, call.now))),
+    };
+    Ok(model_headers::write_model_headers(WithHeaders::new(description), &resolved))
 }

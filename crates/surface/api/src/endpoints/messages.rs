@@ -1,0 +1,278 @@
+//! `POST /messages`: Anthropic's Messages API.
+//!
+//! A provider that speaks the same protocol gets the caller's own request, and the caller its own
+//! events. For all other models the request is translated into a chat.
+
+mod blocks;
+mod body;
+mod capability_checks;
+pub(super) mod count_tokens;
+mod fields;
+mod media;
+mod native_body;
+mod native_events;
+mod reply;
+mod request;
+mod sse_encoder;
+mod thinking_seal;
+mod tool_changes;
+mod tools;
+mod turns;
+mod web;
+
+use std::sync::Arc;
+
+use domain::catalogue::{CatalogueModel, ModelTier, TextCapability, TextSpec};
+use domain::limits::tiers::LimitClass;
+use engine::{ChatRequest, NativeProtocol, NativeRequest};
+use schema_check::ValidationFaults;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use wire::messages::{MessageReply, MessagesRequest};
+
+use self::blocks::BlockPolicy;
+use self::body::MessagesBody;
+use self::native_body::NativeBody;
+use self::reply::{MadeSearch, MessageHead};
+use self::request::TranslatedMessages;
+use self::sse_encoder::MessageSseEncoder;
+use self::thinking_seal::ThinkingSeal;
+use self::tools::RunnableTools;
+use self::web::MessagesSearch;
+use crate::app::{AppState, SharedApp};
+use crate::call::ApiCall;
+use crate::caller::PayingCaller;
+use crate::endpoint::{ApiEndpoint, EndpointBuilder};
+use crate::endpoints::document::{self, RequestDocuments};
+use crate::endpoints::model_candidates::ModelCandidates;
+use crate::endpoints::web_context::{self, WebContext};
+use crate::model_headers;
+use crate::paid_chat::{AnswerStart, ChatOrder, PaidAnswer, PaidChat, RouteNotes};
+use crate::paid_work::PaidCall;
+use crate::payment;
+use crate::refusal::Refusal;
+use crate::reply::WithHeaders;
+use crate::reply::sse::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
+
+pub(super) use self::capability_checks::answer_tokens_max;
+
+const REPEATED: &str = "A member of the body is repeated";
+
+/// A message of ours, or a provider's own with our id of the model.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum MessageAnswer {
+    Translated(MessageReply),
+    Native(Map<String, Value>),
+}
+
+pub(crate) fn build_endpoint() -> ApiEndpoint {
+    EndpointBuilder::post("/messages", create_message)
+        .tag("Chat")
+        .summary("Answer a conversation in the form of Anthropic's Messages API")
+        .paid()
+        .usual_class(LimitClass::Text(ModelTier::L))
+        .build()
+}
+
+async fn create_message(
+    app: SharedApp,
+    call: ApiCall<PayingCaller, MessagesBody<MessagesRequest>>,
+) -> Result<WholeOrStream<MessageAnswer>, Refusal> {
+    let (call, MessagesBody { request, bytes, headers }) = PaidCall::from_call(&app, call);
+    let catalogue = app.catalogue.get();
+    let lineup = ModelCandidates::resolve(&call, &catalogue, &request.model, std::iter::empty())?;
+    let model = lineup.first.model;
+    let policy = choose_policy(&app, model)?;
+    let seal = ThinkingSeal::new(&app.sessions, &model.id, call.holder.owner.id);
+    let streams = request.stream == Some(true);
+    let search = MessagesSearch::from_request(&request).filter(|_| policy == BlockPolicy::Strict);
+    let translated = request::translate_request(request, policy, &seal, find_runnable_tools(&app));
+    let prepared = match policy {
+        BlockPolicy::Lenient => {
+            let body = NativeBody::from_bytes(&bytes);
+            let NativeBody { bytes, model_span } = body.ok_or_else(refuse_repeated_member)?;
+            let protocol = NativeProtocol::Messages;
+            let native = NativeRequest { protocol, body: bytes, model_span, headers };
+            PreparedMessages::from_native(translated, native)?
+        }
+        BlockPolicy::Strict => {
+            drop(bytes);
+            PreparedMessages::from_translated(&call, &lineup, translated, search).await?
+        }
+    };
+    let first = lineup.first_candidate(&app, |text| prepared.fit_to_model(text))?;
+    let order = ChatOrder {
+        prompt_field: "messages",
+        first,
+        others: Vec::new(),
+        extras: prepared.web.extras.clone(),
+    };
+    let head = MessageHead {
+        request_id: call.request_id.clone(),
+        model: model.id.clone(),
+        display: prepared.translated.display,
+        seal,
+        search: prepared.search.clone(),
+        prompt_estimate: engine::prompt_tokens(&prepared.translated.chat),
+    };
+    let web_note = prepared.web.note.clone();
+    drop(prepared);
+    let work = PaidChat::begin(&call, order)?;
+    if streams {
+        return stream_answer(work, &lineup, head, web_note).await;
+    }
+    let answered = work.answer().await?;
+    let remaining = payment::balance_remaining(&answered.settled.receipt);
+    let notes = answered.notes.clone();
+    let answer = WithHeaders::new(build_answer(&head, answered));
+    let answer = model_headers::write_notes(answer, &notes, None);
+    let answer = answer.header(payment::BALANCE_REMAINING, remaining);
+    let answer = web_context::add_search_header(answer, web_note);
+    Ok(WholeOrStream::Whole(model_headers::write_model_headers(answer, &lineup.first)))
+}
+
+/// Requests to an engine of the same protocol stay as they came.
+fn choose_policy(app: &AppState, model: &Arc<CatalogueModel>) -> Result<BlockPolicy, Refusal> {
+    let engine = app.engines.chat(model)?;
+    let is_native = engine.passes_through(NativeProtocol::Messages);
+    Ok(if is_native { BlockPolicy::Lenient } else { BlockPolicy::Strict })
+}
+
+fn find_runnable_tools(app: &AppState) -> RunnableTools {
+    RunnableTools { search: app.web.searcher.is_some() }
+}
+
+fn refuse_repeated_member() -> Refusal {
+    let mut faults = ValidationFaults::default();
+    faults.root().push(REPEATED);
+    Refusal::invalid_request(&faults)
+}
+
+/// A request that was checked, with its documents and search results.
+struct PreparedMessages {
+    translated: TranslatedMessages,
+    documents: RequestDocuments,
+    native: Option<Arc<NativeRequest>>,
+    web: WebContext,
+    search: Option<MadeSearch>,
+}
+
+impl PreparedMessages {
+    /// For a provider of the same protocol, which checks and reads everything itself.
+    fn from_native(
+        translated: TranslatedMessages,
+        native: NativeRequest,
+    ) -> Result<PreparedMessages, Refusal> {
+        let faults = translated.faults.clone();
+        faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
+        Ok(PreparedMessages {
+            translated,
+            documents: RequestDocuments::default(),
+            native: Some(Arc::new(native)),
+            web: WebContext::default(),
+            search: None,
+        })
+    }
+
+    async fn from_translated(
+        call: &PaidCall,
+        lineup: &ModelCandidates<'_>,
+        mut translated: TranslatedMessages,
+        search: Option<MessagesSearch>,
+    ) -> Result<PreparedMessages, Refusal> {
+        let chat = &mut translated.chat;
+        media::normalise_urls(chat);
+        if media::list_urls(chat).next().is_some() {
+            lineup.refuse_if_hopeless(call)?;
+        }
+        let hosts = &call.app.settings.hosts;
+        let urls = media::list_urls(chat);
+        let hosts = hosts.check_hosts(urls, call.reader_caller_id(), call.now).await?;
+        let media_faults = media::check_media(chat, &translated.media_paths, &hosts);
+        let mut faults = std::mem::take(&mut translated.faults);
+        faults.merge(media_faults);
+        faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
+        let files = media::take_inline_files(chat);
+        let documents = document::read_documents(call, lineup, files, "messages").await?;
+        let mut prepared = PreparedMessages {
+            translated,
+            documents,
+            native: None,
+            web: WebContext::default(),
+            search: None,
+        };
+        if let Some(search) = search {
+            prepared.search_web(call, lineup, &search).await?;
+        }
+        Ok(prepared)
+    }
+
+    /// Makes the search, and adds its results to the conversation.
+    async fn search_web(
+        &mut self,
+        call: &PaidCall,
+        lineup: &ModelCandidates<'_>,
+        search: &MessagesSearch,
+    ) -> Result<(), Refusal> {
+        // No web request is made for a chat that its model will not accept, or for a caller that is
+        // over the limit or cannot pay.
+        lineup.first_candidate(&call.app, |text| self.fit_to_model(text))?;
+        lineup.refuse_if_hopeless(call)?;
+        let message = web::find_last_message(&self.translated.chat);
+        let context_tokens = lineup.first.model.text_spec().map_or(0, |text| text.context_tokens);
+        self.web = WebContext::gather(call, search.options, &message, context_tokens).await?;
+        self.search = search.add_results(&mut self.web, &mut self.translated.chat);
+        Ok(())
+    }
+
+    /// The request for one model, or every reason why the model cannot take it.
+    fn fit_to_model(&self, text: &TextSpec) -> Result<ChatRequest, ValidationFaults> {
+        let mut chat = self.translated.chat.clone();
+        capability_checks::bound_answer(&mut chat, text);
+        if let Some(native) = &self.native {
+            chat.native = Some(Arc::clone(native));
+            return Ok(chat);
+        }
+        let mut faults = capability_checks::check_capabilities(&chat, text);
+        let reads_documents = text.has_capability(TextCapability::Documents);
+        let paths = &self.translated.media_paths;
+        let unread = media::place_documents(&mut chat, &self.documents, reads_documents, paths);
+        faults.merge(unread);
+        faults.into_result()?;
+        capability_checks::drop_unsupported(&mut chat, text);
+        Ok(chat)
+    }
+}
+
+fn build_answer(head: &MessageHead, answered: PaidAnswer) -> MessageAnswer {
+    let model = &answered.model.id;
+    let native = answered.answer.native.as_deref();
+    let native = native.and_then(|native| native_events::replace_model(native, &[], model));
+    if let Some(message) = native.and_then(|native| serde_json::from_str(native.get()).ok()) {
+        return MessageAnswer::Native(message);
+    }
+    let choice = answered.answer.choices.into_iter().next();
+    MessageAnswer::Translated(reply::build_whole_message(head, choice, answered.settled.usage))
+}
+
+async fn stream_answer(
+    work: PaidChat,
+    lineup: &ModelCandidates<'_>,
+    head: MessageHead,
+    web_note: Option<String>,
+) -> Result<WholeOrStream<MessageAnswer>, Refusal> {
+    let remaining = work.balance_before();
+    let mut flow = work.start_stream();
+    // Until the first keep-alive is due, a failure can still be reported by the status.
+    let notes = match flow.wait_for_start(KEEP_ALIVE).await? {
+        AnswerStart::By(_, notes) => notes,
+        AnswerStart::NotYet => RouteNotes::default(),
+    };
+    let answer = WithHeaders::new(EventStreamBody::new(flow, MessageSseEncoder::new(head)));
+    let answer = model_headers::write_notes(answer, &notes, None);
+    let answer = answer.header(payment::BALANCE_REMAINING, remaining);
+    let answer = web_context::add_search_header(answer, web_note);
+    Ok(WholeOrStream::Stream(model_headers::write_model_headers(answer, &lineup.first)))
+}
