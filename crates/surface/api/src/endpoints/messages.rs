@@ -48,7 +48,7 @@ use crate::endpoints::document::{self, RequestDocuments};
 use crate::endpoints::model_candidates::ModelCandidates;
 use crate::endpoints::web_context::{self, WebContext};
 use crate::model_headers;
-use crate::paid_chat::{AnswerStart, ChatOrder, PaidAnswer, PaidChat, RouteNotes};
+use crate::paid_chat::{AnswerStart, ChatOrder, HoldPolicy, PaidAnswer, PaidChat, RouteNotes};
 use crate::paid_work::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
@@ -119,7 +119,7 @@ async fn create_message(
     };
     let web_note = prepared.web.note.clone();
     drop(prepared);
-    let work = PaidChat::begin(&call, order)?;
+    let work = PaidChat::begin_with_policy(&call, order, HoldPolicy::ShareOfBalance)?;
     if streams {
         return stream_answer(work, &lineup, head, web_note).await;
     }

@@ -13,7 +13,7 @@ use wire::messages::{MessagesError, MessagesFault};
 
 use crate::base_paths::{BASE_PATH, OPENAI_BASE_PATH};
 use crate::refusal::inference::{CONTEXT_OVERFLOW, InferenceFailure};
-use crate::refusal::render::{RefusalBody, read_message};
+use crate::refusal::render::{RefusalBody, RefusalDetail, read_message};
 use crate::request_id::RequestId;
 
 /// The header that makes the shape of `GET /models` Anthropic's.
@@ -104,6 +104,12 @@ pub(crate) fn write_anthropic_response(
 }
 
 fn write_error(response: &mut Response, body: &Value, request_id: &RequestId, now: Timestamp) {
+    let detail = response.extensions_mut().remove::<RefusalDetail>();
+    if detail == Some(RefusalDetail::ServiceOverloaded)
+        && let Ok(overloaded) = StatusCode::from_u16(529)
+    {
+        *response.status_mut() = overloaded;
+    }
     let is_key_limit = is_key_limit(response.status(), body);
     if is_key_limit {
         *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
@@ -112,9 +118,13 @@ fn write_error(response: &mut Response, body: &Value, request_id: &RequestId, no
         response.headers_mut().insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
     let kind = if is_key_limit { "billing_error" } else { error_type(response.status()) };
+    let message = match detail {
+        Some(RefusalDetail::ContextExcess(excess)) => excess.to_string(),
+        Some(RefusalDetail::ServiceOverloaded) | None => write_error_message(body),
+    };
     let error = MessagesError {
         kind: "error",
-        error: MessagesFault { kind, message: write_error_message(body) },
+        error: MessagesFault { kind, message },
         request_id: request_id.as_str().to_owned(),
     };
     response.headers_mut().remove(CONTENT_LENGTH);

@@ -106,6 +106,9 @@ impl IntoResponse for RenderedRefusal {
         response.extensions_mut().insert(ReasonPhrase::from_static(self.reason.as_bytes()));
         response.extensions_mut().insert(RefusalMessage(words));
         response.extensions_mut().insert(RefusalBody(Arc::new(self.body)));
+        if let Some(detail) = self.detail {
+            response.extensions_mut().insert(detail);
+        }
         if self.is_discovery {
             response.extensions_mut().insert(PriceDiscovery);
         }

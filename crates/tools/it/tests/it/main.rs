@@ -44,6 +44,7 @@ mod limits;
 mod messages;
 mod messages_errors;
 mod messages_models;
+mod messages_native;
 mod model_fields;
 mod models;
 mod openai_errors;

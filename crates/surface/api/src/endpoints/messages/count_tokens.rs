@@ -22,6 +22,7 @@ pub(crate) fn build_endpoint() -> ApiEndpoint {
         .tag("Chat")
         .summary("Count the tokens of a prompt")
         .limit(LimitClass::TokenCount)
+        .failures_uncounted()
         .refuses(403, "The model is not for the caller's country, or not for its key")
         .refuses(404, "There is no such model; the message names the nearest")
         .refuses(410, "The model was removed and nothing answers in its place")
