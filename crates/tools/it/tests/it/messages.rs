@@ -89,8 +89,8 @@ async fn a_stream_has_the_protocols_events_and_is_charged() {
     let expected =
         [&["message_start"], &thinking[..], &block, &block, &["message_delta", "message_stop"]];
     assert_eq!(kinds, expected.concat());
-    assert_eq!(events[10]["delta"]["partial_json"], "{\"a\":1}");
-    let end = &events[12];
+    assert_eq!(events[9]["delta"]["partial_json"], "{\"a\":1}");
+    let end = &events[11];
     assert_eq!(end["delta"]["stop_reason"], "tool_use", "although the upstream said stop");
     assert_eq!(end["usage"]["input_tokens"], 5);
     assert!(events[0]["message"]["usage"]["input_tokens"].as_u64().unwrap() > 0);
