@@ -112,14 +112,17 @@ impl<'a> ValueChecker<'a> {
     }
 }
 
-/// Distance of a branch from a match: wrong constants, then missing fields, then all faults.
+/// Distance of a branch from a match: wrong or excluded constants, then missing fields, then all
+/// faults.
 fn measure_distance(
     found: &[(Vec<PathStep>, ValidationFault)],
     level: usize,
 ) -> (usize, usize, usize) {
     let here = || found.iter().filter(|(path, _)| path.len() == level + 1);
-    let constants =
-        here().filter(|(_, fault)| matches!(fault, ValidationFault::NotOneOf { .. })).count();
+    let is_constant = |fault: &ValidationFault| {
+        matches!(fault, ValidationFault::NotOneOf { .. } | ValidationFault::ExcludedForm)
+    };
+    let constants = here().filter(|(_, fault)| is_constant(fault)).count();
     let missing =
         here().filter(|(_, fault)| matches!(fault, ValidationFault::Missing { .. })).count();
     (constants, missing, found.len())

@@ -40,6 +40,8 @@ pub enum ValidationFault {
     },
     NotMultipleOf(Number),
     BadText(TextRule),
+    /// The value has a form that `not` excludes.
+    ExcludedForm,
     TooComplex,
     /// A rule outside the schema; the text tells the caller what to do.
     Custom(String),
@@ -109,7 +111,9 @@ impl ValidationFault {
             ValidationFault::BadText(rule) => {
                 json!({"code": "invalid_string", "validation": rule.name()})
             }
-            ValidationFault::TooComplex | ValidationFault::Custom(_) => json!({"code": "custom"}),
+            ValidationFault::ExcludedForm
+            | ValidationFault::TooComplex
+            | ValidationFault::Custom(_) => json!({"code": "custom"}),
         };
         match fields {
             Value::Object(fields) => fields,
@@ -150,6 +154,7 @@ impl fmt::Display for ValidationFault {
             }
             ValidationFault::NotMultipleOf(step) => write!(f, "Must be a multiple of {step}"),
             ValidationFault::BadText(rule) => rule.fmt(f),
+            ValidationFault::ExcludedForm => write!(f, "Has a form that is not allowed here"),
             ValidationFault::TooComplex => {
                 write!(f, "Too large or too deeply nested; send a simpler value")
             }

@@ -118,7 +118,7 @@ impl<'a> ValueChecker<'a> {
         if let Some(not) = node.not
             && self.try_branch(not, value).is_empty()
         {
-            self.push("Has a form that is not allowed here".into());
+            self.push(ValidationFault::ExcludedForm);
         }
         match value {
             Value::String(text) => self.check_text(&node.text, text),

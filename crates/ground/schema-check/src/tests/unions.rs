@@ -129,6 +129,20 @@ fn the_nearest_object_is_meant_where_neither_tag_nor_type_tell() {
 }
 
 #[test]
+fn a_branch_for_all_other_tags_does_not_hide_the_faults_of_a_known_one() {
+    let shape = CompiledSchema::from_schema(&json!({"anyOf": [
+        {"type": "object", "required": ["type", "id"],
+            "properties": {"type": {"const": "known"}, "id": {"type": "string"}}},
+        {"type": "object", "required": ["type"],
+            "properties": {"type": {"type": "string", "not": {"enum": ["known"]}}}},
+    ]}))
+    .unwrap();
+    assert!(shape.check(&json!({"type": "other"})).is_ok());
+    let faults = shape.check(&json!({"type": "known"})).unwrap_err();
+    assert_eq!(faults.to_string(), "id: Required");
+}
+
+#[test]
 fn an_optional_list_of_values_shows_its_values_and_not_null() {
     check::<Option<Period>>(
         json!("day"),
