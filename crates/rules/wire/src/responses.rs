@@ -4,20 +4,23 @@ mod event;
 mod input;
 mod reply;
 mod request;
+mod tool;
 
 pub use event::{EventBody, ResponseEvent};
 pub use input::{
-    FunctionCall, FunctionCallKind, FunctionCallOutput, FunctionCallOutputKind, ImageSource, Input,
-    InputContent, InputFile, InputItem, InputMessage, InputPart, InputRole, ItemReference,
-    ItemReferenceKind, MessageKind, PastReasoning, PastSearch, PastSearchKind, PastStatus,
-    PastSummary, ReasoningKind,
+    AdditionalTools, CustomToolCall, CustomToolCallOutput, FunctionCall, FunctionCallOutput,
+    ImageSource, Input, InputContent, InputFile, InputItem, InputMessage, InputPart, InputRole,
+    ItemReference, MessageKind, OtherItem, PastCompaction, PastItem, PastReasoning, PastSearch,
+    PastStatus, PastSummary, ToolOutput, ToolSearchCall, ToolSearchOutput,
 };
 pub use reply::{
-    EchoedTool, EchoedToolChoice, IncompleteDetails, IncompleteReason, InputTokensDetails,
-    ItemStatus, OutputItem, OutputPart, OutputTokensDetails, Response, ResponseAnnotation,
-    ResponseError, ResponseStatus, ResponseUsage, SearchAction, SummaryPart,
+    EchoedSelection, EchoedTool, EchoedToolChoice, EchoedToolFormat, IncompleteDetails,
+    IncompleteReason, InputTokensDetails, ItemStatus, OutputItem, OutputPart, OutputTokensDetails,
+    Response, ResponseAnnotation, ResponseError, ResponseStatus, ResponseUsage, SearchAction,
+    SearchSource, SummaryPart,
 };
-pub use request::{
-    RankingOptions, ResponseFunctionChoice, ResponseRequest, ResponseTextFormat,
-    ResponseTextOptions, ResponseTool, ResponseToolChoice, SearchContextSize, UserLocation,
+pub use request::{ResponseRequest, ResponseTextFormat, ResponseTextOptions};
+pub use tool::{
+    CustomToolFormat, RankingOptions, ResponseTool, ResponseToolChoice, SearchContextSize,
+    ToolSelection, UserLocation,
 };

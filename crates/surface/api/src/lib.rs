@@ -89,7 +89,8 @@ pub fn build_router(served: ConsoleApp) -> Router {
             call::refuse_unmatched(app, request, Refusal::not_found("Not found", message)).await
         })
         .method_not_allowed_fallback(async |State(app): State<SharedApp>, request: Request| {
-            call::refuse_unmatched(app, request, Refusal::method_not_allowed()).await
+            let refusal = Refusal::wrong_method(&request);
+            call::refuse_unmatched(app, request, refusal).await
         });
     transport::wrap_routes(routes, app.transport_context()).with_state(app)
 }

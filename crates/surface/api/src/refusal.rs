@@ -3,6 +3,7 @@
 //! Only this module and its submodules pair a cause with a status and a message. The message tells
 //! the caller what to do; the cause of an internal failure goes to the log and never to the caller.
 
+pub(crate) mod agent;
 pub(crate) mod anthropic_error;
 pub(crate) mod audio;
 pub mod content;

@@ -26,5 +26,6 @@ pub enum EventBody<'a> {
     RefusalDone { item_id: &'a str, output_index: usize, content_index: usize, refusal: &'a str },
     Delta { item_id: &'a str, output_index: usize, delta: &'a str },
     Search { item_id: &'a str, output_index: usize },
+    InputDone { item_id: &'a str, output_index: usize, input: &'a str },
     ArgumentsDone { item_id: &'a str, output_index: usize, name: &'a str, arguments: &'a str },
 }

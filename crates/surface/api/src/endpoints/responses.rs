@@ -1,41 +1,59 @@
 //! `POST /responses`: OpenAI's Responses API, processed like a chat.
 
+mod body;
 mod capability_checks;
+mod custom_input;
+mod event_writer;
+mod history;
 mod item;
+mod native_events;
+mod reasoning_seal;
 mod reply;
 mod request;
 mod sse_encoder;
+mod tool_table;
 mod tools;
 mod turns;
 mod unsupported;
 mod web;
 
+use std::sync::Arc;
+
+use axum::http::StatusCode;
 use domain::catalogue::{ModelTier, TextCapability, TextSpec};
 use domain::limits::tiers::LimitClass;
+use engine::{NativeProtocol, NativeRequest};
 use wire::chat::SearchMode;
-use wire::responses::{Response, ResponseRequest};
+use wire::responses::{ResponseError, ResponseRequest};
 
 use crate::app::SharedApp;
 use crate::call::ApiCall;
 use crate::caller::PayingCaller;
 use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::endpoints::document;
-use crate::endpoints::inference_body::InferenceBody;
+use crate::endpoints::document::{self, RequestDocuments};
 use crate::endpoints::model_candidates::ModelCandidates;
 use crate::endpoints::persona::{ChatCharacter, SurroundingPrompts};
-use crate::endpoints::responses::reply::ResponseHead;
-use crate::endpoints::responses::request::TranslatedRequest;
+use crate::endpoints::responses::body::{NativeBody, ResponseBody};
+use crate::endpoints::responses::history::HistoryContext;
+use crate::endpoints::responses::reasoning_seal::ReasoningSealer;
+use crate::endpoints::responses::reply::{ResponseHead, ResponseReply};
+use crate::endpoints::responses::request::{TranslatedRequest, TranslationContext};
 use crate::endpoints::responses::sse_encoder::ResponseSseEncoder;
+use crate::endpoints::responses::tool_table::CallNames;
+use crate::endpoints::responses::tools::ResponseEcho;
 use crate::endpoints::responses::unsupported::AvailableSearches;
 use crate::endpoints::responses::web::WebSearchRequest;
 use crate::endpoints::web_context::{self, LastMessage, WebContext, WebOptions};
+use crate::hosts::CheckedHosts;
 use crate::model_headers;
 use crate::paid_chat::{AnswerStart, ChatOrder, HoldPolicy, PaidChat, RouteNotes};
 use crate::paid_work::PaidCall;
 use crate::payment;
 use crate::refusal::Refusal;
+use crate::refusal::inference::CONTEXT_OVERFLOW;
 use crate::reply::WithHeaders;
 use crate::reply::sse::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
+use crate::request_id::RequestId;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/responses", create_response)
@@ -48,94 +66,216 @@ pub(crate) fn build_endpoint() -> ApiEndpoint {
 
 async fn create_response(
     app: SharedApp,
-    call: ApiCall<PayingCaller, InferenceBody<ResponseRequest>>,
-) -> Result<WholeOrStream<Response>, Refusal> {
-    let (call, InferenceBody(mut body)) = PaidCall::from_call(&app, call);
+    call: ApiCall<PayingCaller, ResponseBody>,
+) -> Result<WholeOrStream<ResponseReply>, Refusal> {
+    let (call, body) = PaidCall::from_call(&app, call);
+    if !body.is_codex {
+        return answer_request(&app, &call, body).await;
+    }
+    let failed = FailedHead {
+        request_id: call.request_id.clone(),
+        created: call.now.seconds(),
+        model: body.request.model.clone(),
+        streams: body.request.stream == Some(true),
+    };
+    let answer = answer_request(&app, &call, body).await;
+    answer.or_else(|refusal| failed.adapt_refusal(refusal))
+}
+
+async fn answer_request(
+    app: &SharedApp,
+    call: &PaidCall,
+    body: ResponseBody,
+) -> Result<WholeOrStream<ResponseReply>, Refusal> {
+    let ResponseBody { request: mut body, native, .. } = body;
     let streams = body.stream == Some(true);
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| it.model.as_str());
-    let lineup = ModelCandidates::resolve(&call, &catalogue, &body.model, fallbacks)?;
+    let lineup = ModelCandidates::resolve(call, &catalogue, &body.model, fallbacks)?;
+    let native = find_native(app, &lineup, native)?;
     let slug = body.service_parameters.as_ref().and_then(|it| it.character_slug.as_ref());
     let speaker = match slug {
-        Some(slug) => Some(ChatCharacter::find(&app, slug).await?),
+        Some(slug) => Some(ChatCharacter::find(app, slug).await?),
         None => None,
     };
-    turns::normalise_urls(&mut body.input);
-    if turns::list_urls(&body.input).next().is_some() {
-        lineup.refuse_if_hopeless(&call)?;
-    }
-    let hosts = &app.settings.hosts;
-    let hosts =
-        hosts.check_hosts(turns::list_urls(&body.input), call.reader_caller_id(), call.now).await?;
-    let files = turns::take_inline_files(&mut body.input);
-    let documents = document::read_documents(&call, &lineup, files, "input").await?;
+    let (hosts, documents) = check_media(call, &lineup, &mut body).await?;
     let sent = turns::CheckedMedia { hosts: &hosts, documents: &documents };
     let searches = app.web.searcher.is_some();
     let is_webs = speaker.as_ref().is_some_and(|it| it.character.web_enabled) && searches;
-    let asked = WebSearchRequest::from_request(
-        &body,
-        if is_webs { SearchMode::Auto } else { SearchMode::Off },
-    );
-    let preamble = build_prompts(&app, &body, speaker.as_ref());
-    let searches_x = lineup
-        .first
-        .model
-        .text_spec()
-        .is_some_and(|text| text.has_capability(TextCapability::XSearch));
-    let searchable = AvailableSearches { web: searches, x: searches_x };
-    let mut translated = request::translate_request(body, &preamble, &sent, searchable)?;
-    let web = add_web_results(&call, &lineup, &mut translated, asked).await?;
+    let usual = if is_webs { SearchMode::Auto } else { SearchMode::Off };
+    let asked = WebSearchRequest::from_request(&body, usual);
+    let sealer = build_sealer(call);
+    let context = TranslationContext {
+        preamble: &build_prompts(&body, speaker.as_ref()),
+        history: HistoryContext {
+            media: &sent,
+            sealer: &sealer,
+            model: lineup.first.model.id.as_str(),
+        },
+        searchable: AvailableSearches { web: searches, x: searches_x(&lineup) },
+        is_native: native.is_some(),
+    };
+    let mut translated = request::translate_request(body, &context)?;
+    let mut web = add_web_results(call, &lineup, &mut translated, asked).await?;
+    translated.chat.native = native;
+    let is_native = translated.chat.native.is_some();
     let fit = |text: &TextSpec| {
         capability_checks::fit_to_model(&translated.chat, &translated.stand_ins, text)
     };
-    let first = lineup.first_candidate(&app, fit)?;
-    let others = lineup.other_candidates(&app, fit)?;
+    let first = lineup.first_candidate(app, fit)?;
+    let others = lineup.other_candidates(app, fit)?;
     let left_out = others.skipped_models();
-    let (others, extras) = (others.candidates, web.extras);
+    let (others, extras) = (others.candidates, std::mem::take(&mut web.extras));
     let order = ChatOrder { prompt_field: "input", first, others, extras };
-    let work = PaidChat::begin_with_policy(&call, order, HoldPolicy::for_chat(&translated.chat))?;
+    let policy = HoldPolicy::for_chat(&translated.chat);
+    let work = PaidChat::begin_with_policy(call, order, policy)?;
     if let Some(speaker) = &speaker {
-        speaker.note_use(&call);
+        speaker.note_use(call);
     }
-    let frame = ResponseHead {
+    let told = AnswerNotes { left_out, web_note: web.note.take() };
+    let sealer = translated.seals_reasoning.then_some(sealer);
+    let frame = build_head(call, &lineup, translated, sealer, web);
+    if streams {
+        let encoder = |frame| ResponseSseEncoder::new(frame, is_native);
+        return stream_answer(work, &lineup, frame, encoder, told).await;
+    }
+    give_whole(work, &lineup, frame, told).await
+}
+
+fn build_head(
+    call: &PaidCall,
+    lineup: &ModelCandidates<'_>,
+    translated: TranslatedRequest,
+    sealer: Option<ReasoningSealer>,
+    web: WebContext,
+) -> ResponseHead {
+    ResponseHead {
         request_id: call.request_id.clone(),
         created: call.now.seconds(),
         model: lineup.first.model.id.clone(),
         echo: translated.echo,
         strips_thoughts: translated.strips_thoughts,
+        call_names: translated.call_names,
+        sealer,
+        lists_sources: translated.lists_sources,
         query: web.query,
         sources: web.sources.into(),
-    };
-    if streams {
-        return stream_answer(work, &lineup, frame, left_out.as_deref(), web.note).await;
     }
+}
+
+/// Notes for the headers of an answer.
+struct AnswerNotes {
+    /// Ids of the models that cannot take the request.
+    left_out: Option<String>,
+    /// The outcome of the web search.
+    web_note: Option<String>,
+}
+
+async fn give_whole(
+    work: PaidChat,
+    lineup: &ModelCandidates<'_>,
+    frame: ResponseHead,
+    told: AnswerNotes,
+) -> Result<WholeOrStream<ResponseReply>, Refusal> {
     let answered = work.answer().await?;
     let remaining = payment::balance_remaining(&answered.settled.receipt);
     let model = lineup.find_answering_model(&answered.model);
     let notes = answered.notes.clone();
-    let answer = WithHeaders::new(reply::build_whole_response(frame, answered));
-    let answer = model_headers::write_notes(answer, &notes, left_out.as_deref());
+    let native = answered.answer.native.as_deref();
+    let native = native.and_then(|native| native_events::rename_model(native, &model.model.id));
+    let reply = match native {
+        Some(response) => ResponseReply::Native(response),
+        None => ResponseReply::Own(Box::new(reply::build_whole_response(frame, answered))),
+    };
+    let answer =
+        model_headers::write_notes(WithHeaders::new(reply), &notes, told.left_out.as_deref());
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
-    let answer = web_context::add_search_header(answer, web.note);
+    let answer = web_context::add_search_header(answer, told.web_note);
     Ok(WholeOrStream::Whole(model_headers::write_model_headers(answer, &model)))
 }
 
-/// The prompts of the character and of the service.
-fn build_prompts(
+/// The request as it was sent, if the model's engine takes it.
+fn find_native(
     app: &SharedApp,
-    body: &ResponseRequest,
-    speaker: Option<&ChatCharacter>,
-) -> SurroundingPrompts {
-    let options = body.service_parameters.as_ref();
-    let has_prompt = options.and_then(|it| it.include_service_system_prompt) != Some(false);
-    let service_prompt = if has_prompt { app.settings.system_prompt.as_str() } else { "" };
-    SurroundingPrompts::build(
-        speaker,
-        &web::list_conversation_texts(&body.input),
-        None,
-        service_prompt,
-        None,
-    )
+    lineup: &ModelCandidates<'_>,
+    native: Option<NativeBody>,
+) -> Result<Option<Arc<NativeRequest>>, Refusal> {
+    let Some(NativeBody { bytes, model_span }) = native else { return Ok(None) };
+    let protocol = NativeProtocol::Responses;
+    if !app.engines.chat(lineup.first.model)?.passes_through(protocol) {
+        return Ok(None);
+    }
+    let headers = Vec::new();
+    Ok(Some(Arc::new(NativeRequest { protocol, body: bytes, model_span, headers })))
+}
+
+/// Checks the addresses of images and documents, and reads the documents.
+async fn check_media(
+    call: &PaidCall,
+    lineup: &ModelCandidates<'_>,
+    body: &mut ResponseRequest,
+) -> Result<(CheckedHosts, RequestDocuments), Refusal> {
+    turns::normalise_urls(&mut body.input);
+    if turns::list_urls(&body.input).next().is_some() {
+        lineup.refuse_if_hopeless(call)?;
+    }
+    let hosts = &call.app.settings.hosts;
+    let urls = turns::list_urls(&body.input);
+    let hosts = hosts.check_hosts(urls, call.reader_caller_id(), call.now).await?;
+    let files = turns::take_inline_files(&mut body.input);
+    let documents = document::read_documents(call, lineup, files, "input").await?;
+    Ok((hosts, documents))
+}
+
+fn build_sealer(call: &PaidCall) -> ReasoningSealer {
+    let secret = &call.app.wallets.token_secret;
+    let owner = call.holder.owner.id.0.as_u128();
+    ReasoningSealer::new(secret, owner, Arc::clone(&call.app.entropy))
+}
+
+fn searches_x(lineup: &ModelCandidates<'_>) -> bool {
+    let text = lineup.first.model.text_spec();
+    text.is_some_and(|text| text.has_capability(TextCapability::XSearch))
+}
+
+/// The fields of a response that failed before its model was asked.
+struct FailedHead {
+    request_id: RequestId,
+    created: i64,
+    model: String,
+    streams: bool,
+}
+
+impl FailedHead {
+    /// The refusal in the form that Codex acts upon.
+    fn adapt_refusal(self, refusal: Refusal) -> Result<WholeOrStream<ResponseReply>, Refusal> {
+        if refusal.status() == StatusCode::PAYMENT_REQUIRED {
+            return Err(refusal.into_quota_refusal());
+        }
+        let overflow = refusal.error_object().filter(|(code, _)| *code == CONTEXT_OVERFLOW);
+        let Some((_, message)) = overflow.filter(|_| self.streams) else { return Err(refusal) };
+        let error = ResponseError { code: CONTEXT_OVERFLOW, message: message.to_owned() };
+        let frame = ResponseHead {
+            request_id: self.request_id,
+            created: self.created,
+            model: self.model,
+            echo: ResponseEcho::build(&[], None, None),
+            strips_thoughts: false,
+            call_names: CallNames::default(),
+            sealer: None,
+            lists_sources: false,
+            query: None,
+            sources: Arc::default(),
+        };
+        let events = EventStreamBody::from_events(sse_encoder::encode_refusal(frame, error));
+        Ok(WholeOrStream::Stream(WithHeaders::new(events)))
+    }
+}
+
+/// The prompts of the character. The operator's system prompt is for chats: agents send their own.
+fn build_prompts(body: &ResponseRequest, speaker: Option<&ChatCharacter>) -> SurroundingPrompts {
+    let texts = web::list_conversation_texts(&body.input);
+    SurroundingPrompts::build(speaker, &texts, None, "", None)
 }
 
 /// Adds web results to the conversation, if requested.
@@ -184,9 +324,9 @@ async fn stream_answer(
     work: PaidChat,
     lineup: &ModelCandidates<'_>,
     frame: ResponseHead,
-    left_out: Option<&str>,
-    web_note: Option<String>,
-) -> Result<WholeOrStream<Response>, Refusal> {
+    encoder: impl FnOnce(ResponseHead) -> ResponseSseEncoder,
+    told: AnswerNotes,
+) -> Result<WholeOrStream<ResponseReply>, Refusal> {
     let remaining = work.balance_before();
     let mut flow = work.start_stream();
     // Until the first keep-alive is due, a failure can still be reported by the status.
@@ -195,9 +335,9 @@ async fn stream_answer(
         AnswerStart::NotYet => (lineup.first.clone(), RouteNotes::default()),
     };
     let frame = ResponseHead { model: model.model.id.clone(), ..frame };
-    let answer = WithHeaders::new(EventStreamBody::new(flow, ResponseSseEncoder::new(frame)));
-    let answer = model_headers::write_notes(answer, &notes, left_out);
+    let answer = WithHeaders::new(EventStreamBody::new(flow, encoder(frame)));
+    let answer = model_headers::write_notes(answer, &notes, told.left_out.as_deref());
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
-    let answer = web_context::add_search_header(answer, web_note);
+    let answer = web_context::add_search_header(answer, told.web_note);
     Ok(WholeOrStream::Stream(model_headers::write_model_headers(answer, &model)))
 }

@@ -153,7 +153,7 @@ impl InferenceFailure {
     }
 }
 
-pub(super) const CONTEXT_OVERFLOW: &str = "context_length_exceeded";
+pub(crate) const CONTEXT_OVERFLOW: &str = "context_length_exceeded";
 const FIELD_MISSING: &str = "Required by this model";
 
 impl Refusal {

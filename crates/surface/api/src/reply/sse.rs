@@ -53,6 +53,13 @@ impl EventStreamBody {
     }
 }
 
+impl EventStreamBody {
+    /// A stream whose events are all known.
+    pub(crate) fn from_events(events: Vec<u8>) -> EventStreamBody {
+        EventStreamBody(Body::from(events))
+    }
+}
+
 /// Appends one event with JSON in it.
 pub(crate) fn push_json(events: &mut Vec<u8>, json: &impl Serialize) {
     let start = events.len();

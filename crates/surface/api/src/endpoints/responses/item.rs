@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use wire::chat::{Annotation, CompletionRole, UrlCitation, WebSearchCitation};
 use wire::responses::{
-    ItemStatus, OutputItem, OutputPart, ResponseAnnotation, SearchAction, SummaryPart,
+    ItemStatus, OutputItem, OutputPart, ResponseAnnotation, SearchAction, SearchSource, SummaryPart,
 };
 
+use super::custom_input::{CustomInputReader, read_custom_input};
+use super::tool_table::{CallForm, DeclaredTool};
 use crate::endpoints::citations;
 
 #[derive(Debug)]
@@ -18,6 +21,33 @@ pub(super) struct OutputItemState {
     pub(super) status: ItemStatus,
     /// Sources that a text may cite.
     pub(super) sources: Arc<[WebSearchCitation]>,
+    /// True if a search lists its sources.
+    pub(super) lists_sources: bool,
+    /// Reasoning for the caller to send back.
+    pub(super) sealed: Option<String>,
+    /// The input of a custom tool, as far as it was sent.
+    pub(super) input: SentInput,
+}
+
+/// The text for a custom tool, in a stream.
+#[derive(Debug, Default)]
+pub(super) struct SentInput {
+    reader: CustomInputReader,
+    text: String,
+}
+
+impl SentInput {
+    /// The new text in a piece of the arguments.
+    pub(super) fn push(&mut self, arguments: &str) -> String {
+        let added = self.reader.push(arguments);
+        self.text.push_str(&added);
+        added
+    }
+
+    /// The end of the text, if it begins with what was sent.
+    pub(super) fn find_rest<'a>(&self, whole: &'a str) -> &'a str {
+        whole.strip_prefix(self.text.as_str()).unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +59,7 @@ pub(super) enum OutputItemKind {
     Refusal,
     Call {
         call_id: String,
-        name: String,
+        tool: DeclaredTool,
     },
 }
 
@@ -40,7 +70,11 @@ impl OutputItemKind {
             OutputItemKind::Search => "ws",
             OutputItemKind::Reasoning => "rs",
             OutputItemKind::Text | OutputItemKind::Refusal => "msg",
-            OutputItemKind::Call { .. } => "fc",
+            OutputItemKind::Call { tool, .. } => match tool.form {
+                CallForm::Function => "fc",
+                CallForm::Custom => "ctc",
+                CallForm::ToolSearch => "tsc",
+            },
         }
     }
 }
@@ -53,20 +87,17 @@ impl OutputItemState {
             OutputItemKind::Reasoning => {
                 let summary = SummaryPart::SummaryText { text: self.text.clone() };
                 let summary = if self.text.is_empty() { Vec::new() } else { vec![summary] };
-                OutputItem::Reasoning { id, summary }
+                OutputItem::Reasoning { id, summary, encrypted_content: self.sealed.clone() }
             }
             OutputItemKind::Search => OutputItem::WebSearchCall {
                 id,
                 status: self.status,
-                action: SearchAction::Search { query: self.text.clone() },
+                action: SearchAction::Search {
+                    query: self.text.clone(),
+                    sources: self.lists_sources.then(|| list_sources(&self.sources)),
+                },
             },
-            OutputItemKind::Call { call_id, name } => OutputItem::FunctionCall {
-                id,
-                call_id: call_id.clone(),
-                name: name.clone(),
-                arguments: self.text.clone(),
-                status: self.status,
-            },
+            OutputItemKind::Call { call_id, tool } => self.to_call(call_id, tool),
             OutputItemKind::Text | OutputItemKind::Refusal => OutputItem::Message {
                 id,
                 status: self.status,
@@ -78,6 +109,35 @@ impl OutputItemState {
                     }
                 },
             },
+        }
+    }
+
+    /// A call in the form of the tool that was declared.
+    fn to_call(&self, call_id: &str, tool: &DeclaredTool) -> OutputItem {
+        let (id, call_id, status) = (self.id.clone(), call_id.to_owned(), self.status);
+        let DeclaredTool { namespace, name, form } = tool.clone();
+        match form {
+            CallForm::Function => {
+                let arguments = self.text.clone();
+                OutputItem::FunctionCall { id, call_id, name, namespace, arguments, status }
+            }
+            CallForm::Custom => {
+                let input = self.custom_input();
+                OutputItem::CustomToolCall { id, call_id, name, namespace, input, status }
+            }
+            CallForm::ToolSearch => {
+                let arguments = read_object(&self.text);
+                let execution = "client";
+                OutputItem::ToolSearchCall { id, call_id, execution, arguments, status }
+            }
+        }
+    }
+
+    /// The text for a custom tool; empty until the call has ended.
+    pub(super) fn custom_input(&self) -> String {
+        match self.status {
+            ItemStatus::InProgress => String::new(),
+            ItemStatus::Completed | ItemStatus::Incomplete => read_custom_input(&self.text),
         }
     }
 
@@ -103,4 +163,14 @@ impl OutputItemState {
 fn to_response_annotation(Annotation { url_citation, .. }: Annotation) -> ResponseAnnotation {
     let UrlCitation { start_index, end_index, title, url } = url_citation;
     ResponseAnnotation::UrlCitation { start_index, end_index, title, url }
+}
+
+fn list_sources(sources: &[WebSearchCitation]) -> Vec<SearchSource> {
+    sources.iter().map(|source| SearchSource::Url { url: source.url.clone() }).collect()
+}
+
+/// The arguments of a search. A client refuses an empty object in its own words, so that the model
+/// can try again after arguments that are no object.
+fn read_object(arguments: &str) -> Map<String, Value> {
+    serde_json::from_str(arguments).unwrap_or_default()
 }

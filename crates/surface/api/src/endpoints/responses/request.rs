@@ -4,14 +4,15 @@ use engine::{
     ChatContent, ChatMessage, ChatRequest, ChatResponseFormat, ReasoningParameters,
     SamplingParameters,
 };
-use schema_check::ValidationFaults;
 use serde_json::value::to_raw_value;
 use wire::chat::ReasoningOptions;
 use wire::responses::{ResponseRequest, ResponseTextFormat};
 
+use super::history::{ChatHistory, HistoryContext, RequestFaults, read_history};
+use super::tool_table::{CallNames, ToolPlace, ToolTable};
 use super::tools::{self, ResponseEcho};
-use super::turns::{self, CheckedMedia, DocumentReplacement};
-use super::unsupported::{self, AvailableSearches};
+use super::turns::{self, DocumentReplacement};
+use super::unsupported::{self, AvailableSearches, ENCRYPTED_REASONING, SEARCH_SOURCES};
 use super::web::{is_search, x_search};
 use crate::endpoints::chat::request::options::from_wire_effort;
 use crate::endpoints::persona::SurroundingPrompts;
@@ -25,53 +26,73 @@ pub(super) struct TranslatedRequest {
     /// Replacements of documents for models that cannot read them, in the order of the documents.
     pub(super) stand_ins: Vec<DocumentReplacement>,
     pub(super) echo: ResponseEcho,
+    /// The tools behind the names of functions.
+    pub(super) call_names: CallNames,
     /// True if `<think>` blocks are removed from the text, and reasoning with them.
     pub(super) strips_thoughts: bool,
+    /// True if reasoning is returned for the caller to send back.
+    pub(super) seals_reasoning: bool,
+    /// True if web searches list the pages that they found.
+    pub(super) lists_sources: bool,
+}
+
+/// What a request is translated with.
+pub(super) struct TranslationContext<'a> {
+    pub(super) preamble: &'a SurroundingPrompts,
+    pub(super) history: HistoryContext<'a>,
+    pub(super) searchable: AvailableSearches,
+    /// True if the engine gets the request as it is. The translation is then only counted.
+    pub(super) is_native: bool,
 }
 
 pub(super) fn translate_request(
     body: ResponseRequest,
-    preamble: &SurroundingPrompts,
-    sent: &CheckedMedia<'_>,
-    searchable: AvailableSearches,
+    context: &TranslationContext<'_>,
 ) -> Result<TranslatedRequest, Refusal> {
-    let mut faults = ValidationFaults::default();
-    unsupported::refuse_unsupported(&body, searchable, &mut faults);
+    let mut faults = RequestFaults::default();
+    unsupported::refuse_unsupported(&body, context.searchable, &mut faults.for_all);
+    unsupported::refuse_includes(&body, &mut faults.for_chat);
+    let includes = |name: &str| body.include.iter().flatten().any(|it| it == name);
+    let seals_reasoning = includes(ENCRYPTED_REASONING);
+    let lists_sources = includes(SEARCH_SOURCES);
     let options = body.service_parameters.unwrap_or_default();
+    let declared = body.tools.unwrap_or_default();
+    let mut table = ToolTable::default();
+    let place = ToolPlace { path: vec!["tools".into()], is_history: false };
+    table.add_tools(&declared, &place, &mut faults.for_all);
+    let ChatHistory { messages, stand_ins } =
+        read_history(body.input, context.history, &mut table, &mut faults);
+    let preamble = context.preamble;
     let system = [Some(preamble.system_prompt.as_str()), body.instructions.as_deref()];
-    let mut stand_ins = Vec::new();
-    let mut messages = turns::build_messages(system, body.input, sent, &mut stand_ins, &mut faults);
+    let mut messages = turns::merge_system_messages(system, messages);
     if !preamble.last_words.is_empty() {
         let content = ChatContent::Text(preamble.last_words.clone());
         messages.push(ChatMessage::System { content, name: None });
     }
-    let tools = body.tools.unwrap_or_default();
-    let x_search = x_search(&tools, options.enable_x_search == Some(true));
-    let has_search = tools.iter().any(is_search);
-    let offered = tools::list_functions(tools, &mut faults);
-    let tool_choice = tools::to_tool_choice(body.tool_choice, &mut faults);
-    faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
-    let echo =
-        ResponseEcho::build(&offered, has_search, tool_choice.as_ref(), body.parallel_tool_calls);
+    let x_search = x_search(&declared, options.enable_x_search == Some(true));
+    let has_search = declared.iter().any(is_search);
+    let choice = body.tool_choice.as_ref();
+    let tool_choice = tools::to_tool_choice(choice, &mut table, has_search, &mut faults.for_chat);
+    let mut all_faults = faults.for_all;
+    if !context.is_native {
+        all_faults.merge(faults.for_chat);
+    }
+    all_faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
+    let echo = ResponseEcho::build(&declared, choice, body.parallel_tool_calls);
     // A required search was already made by us.
-    let tool_choice = tool_choice.filter(|_| !has_search || !offered.is_empty());
+    let tool_choice = tool_choice.filter(|_| !has_search || !table.is_empty());
+    let dropped = table.take_dropped();
+    let (offered, call_names) = table.into_parts();
     let (format, verbosity) = body.text.map_or((None, None), |text| (text.format, text.verbosity));
-    let sampling = SamplingParameters {
-        temperature: body.temperature,
-        top_p: body.top_p,
-        ..SamplingParameters::default()
-    };
+    let (temperature, top_p) = (body.temperature, body.top_p);
+    let sampling = SamplingParameters { temperature, top_p, ..SamplingParameters::default() };
     let disables_thinking = options.disable_thinking == Some(true);
-    let thinking = if disables_thinking {
-        ReasoningParameters { enabled: Some(false), ..ReasoningParameters::default() }
-    } else {
-        body.reasoning.map(build_reasoning).unwrap_or_default()
-    };
+    let thinking = build_reasoning(body.reasoning, disables_thinking);
     let chat = ChatRequest {
         messages,
         completion_tokens_max: body.max_output_tokens,
         sampling,
-        tools: offered.into_iter().map(tools::engine_tool).collect(),
+        tools: offered,
         tool_choice,
         parallel_tool_calls: body.parallel_tool_calls,
         response_format: response_format(format)?,
@@ -79,10 +100,18 @@ pub(super) fn translate_request(
         verbosity: verbosity.map(|it| it.name().to_owned()),
         prompt_cache_key: body.prompt_cache_key,
         x_search,
+        dropped,
         ..ChatRequest::default()
     };
-    let strips_thoughts = options.strip_thinking_response == Some(true) || disables_thinking;
-    Ok(TranslatedRequest { chat, stand_ins, echo, strips_thoughts })
+    Ok(TranslatedRequest {
+        chat,
+        stand_ins,
+        echo,
+        call_names,
+        strips_thoughts: options.strip_thinking_response == Some(true) || disables_thinking,
+        seals_reasoning,
+        lists_sources,
+    })
 }
 
 fn response_format(format: Option<ResponseTextFormat>) -> Result<ChatResponseFormat, Refusal> {
@@ -97,7 +126,11 @@ fn response_format(format: Option<ResponseTextFormat>) -> Result<ChatResponseFor
     })
 }
 
-fn build_reasoning(options: ReasoningOptions) -> ReasoningParameters {
+fn build_reasoning(options: Option<ReasoningOptions>, is_disabled: bool) -> ReasoningParameters {
+    if is_disabled {
+        return ReasoningParameters { enabled: Some(false), ..ReasoningParameters::default() };
+    }
+    let Some(options) = options else { return ReasoningParameters::default() };
     let effort = options.effort.map(from_wire_effort);
     let summary = options.summary.map(|it| it.name().to_owned());
     ReasoningParameters { effort, summary, enabled: options.enabled }

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use engine::{ChatChunk, ChoiceDelta, FinishReason, ToolCallDelta};
-use wire::responses::{
-    EventBody, ItemStatus, Response, ResponseError, ResponseEvent, ResponseStatus,
-};
+use wire::responses::{ItemStatus, Response, ResponseError, ResponseStatus};
 
+use super::event_writer::EventWriter;
 use super::item::{OutputItemKind, OutputItemState};
+use super::native_events::NativeEventWriter;
+use super::reasoning_seal::{DetailGatherer, TurnReasoning};
 use super::reply::{ResponseHead, last_status};
+use super::tool_table::CallForm;
 use crate::endpoints::chat::think_filter::ThoughtFilter;
 use crate::paid_chat::{AnswerPart, ChatSettlement};
 use crate::refusal::inference::InferenceFailure;
-use crate::reply::sse::{SseEncoder, push_json};
+use crate::reply::sse::SseEncoder;
 
 pub(super) struct ResponseSseEncoder {
     frame: ResponseHead,
@@ -25,10 +27,16 @@ pub(super) struct ResponseSseEncoder {
     /// Set if `<think>` blocks are removed from the text.
     filter: Option<ThoughtFilter>,
     finish: FinishReason,
+    /// Signed or encrypted blocks of the reasoning in progress.
+    details: DetailGatherer,
+    signature: Option<String>,
+    /// Set if the engine gets the request as it is: the events of its answer are forwarded.
+    native: Option<NativeEventWriter>,
 }
 
 impl ResponseSseEncoder {
-    pub(super) fn new(frame: ResponseHead) -> ResponseSseEncoder {
+    /// `is_native` is true if the engine gets the request as it is.
+    pub(super) fn new(frame: ResponseHead, is_native: bool) -> ResponseSseEncoder {
         let filter = frame.strips_thoughts.then(ThoughtFilter::default);
         ResponseSseEncoder {
             frame,
@@ -38,6 +46,9 @@ impl ResponseSseEncoder {
             calls: BTreeMap::new(),
             filter,
             finish: FinishReason::Stop,
+            details: DetailGatherer::default(),
+            signature: None,
+            native: is_native.then(NativeEventWriter::default),
         }
     }
 
@@ -59,10 +70,10 @@ impl ResponseSseEncoder {
     fn encode_chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
         // The request has one choice.
         for delta in chunk.deltas.into_iter().filter(|delta| delta.index == 0) {
-            let ChoiceDelta { reasoning, content, refusal, tool_calls, finish, .. } = delta;
             if !self.frame.strips_thoughts {
-                self.write_text(OutputItemKind::Reasoning, &reasoning, events);
+                self.write_reasoning(&delta, events);
             }
+            let ChoiceDelta { content, refusal, tool_calls, finish, .. } = delta;
             let content = match &mut self.filter {
                 Some(filter) => filter.push(&content),
                 None => content,
@@ -76,18 +87,37 @@ impl ResponseSseEncoder {
         }
     }
 
+    /// Writes reasoning. Blocks without readable text open an item only for callers that send them
+    /// back.
+    fn write_reasoning(&mut self, delta: &ChoiceDelta, events: &mut Vec<u8>) {
+        self.write_text(OutputItemKind::Reasoning, &delta.reasoning, events);
+        if self.frame.sealer.is_none() {
+            return;
+        }
+        if let Some(details) = &delta.reasoning_details {
+            self.find_open(&OutputItemKind::Reasoning, events);
+            self.details.push(details);
+        }
+        self.signature = delta.thought_signature.clone().or(self.signature.take());
+    }
+
     fn write_text(&mut self, kind: OutputItemKind, text: &str, events: &mut Vec<u8>) {
         if text.is_empty() {
             return;
         }
-        let goes_on =
-            |item: &OutputItemState| item.kind == kind && item.status == ItemStatus::InProgress;
-        let index = match self.items.iter().position(goes_on) {
-            Some(index) => index,
-            None => self.open(kind, events),
-        };
+        let index = self.find_open(&kind, events);
         self.items[index].text.push_str(text);
         self.script.write_delta(&self.items[index], index, text, events);
+    }
+
+    /// The item in progress of this kind, or a new one.
+    fn find_open(&mut self, kind: &OutputItemKind, events: &mut Vec<u8>) -> usize {
+        let goes_on =
+            |item: &OutputItemState| item.kind == *kind && item.status == ItemStatus::InProgress;
+        match self.items.iter().position(goes_on) {
+            Some(index) => index,
+            None => self.open(kind.clone(), events),
+        }
     }
 
     fn write_call(&mut self, call: ToolCallDelta, events: &mut Vec<u8>) {
@@ -95,14 +125,21 @@ impl ResponseSseEncoder {
             Some(index) => *index,
             None => {
                 let call_id = call.id.unwrap_or_else(|| format!("call_{}", call.index));
-                let index = self.open(OutputItemKind::Call { call_id, name: call.name }, events);
+                let tool = self.frame.call_names.find(&call.name);
+                let index = self.open(OutputItemKind::Call { call_id, tool }, events);
                 self.calls.insert(call.index, index);
                 index
             }
         };
-        if !call.arguments.is_empty() {
-            self.items[index].text.push_str(&call.arguments);
-            self.script.write_delta(&self.items[index], index, &call.arguments, events);
+        let item = &mut self.items[index];
+        item.text.push_str(&call.arguments);
+        let OutputItemKind::Call { tool, .. } = &item.kind else { return };
+        let added = match tool.form {
+            CallForm::Custom => item.input.push(&call.arguments),
+            CallForm::Function | CallForm::ToolSearch => call.arguments,
+        };
+        if !added.is_empty() {
+            self.script.write_delta(&self.items[index], index, &added, events);
         }
     }
 
@@ -123,10 +160,16 @@ impl ResponseSseEncoder {
 
     fn close(&mut self, index: usize, status: ItemStatus, events: &mut Vec<u8>) {
         let item = &mut self.items[index];
-        if item.status == ItemStatus::InProgress {
-            item.status = status;
-            self.script.write_item_done(item, index, events);
+        if item.status != ItemStatus::InProgress {
+            return;
         }
+        item.status = status;
+        if item.kind == OutputItemKind::Reasoning {
+            let (text, details) = (item.text.clone(), self.details.take());
+            let signature = self.signature.take();
+            item.sealed = self.frame.seal_reasoning(&TurnReasoning { text, details, signature });
+        }
+        self.script.write_item_done(item, index, events);
     }
 
     fn encode_end(&mut self, settled: &ChatSettlement, events: &mut Vec<u8>) {
@@ -148,17 +191,58 @@ impl ResponseSseEncoder {
 
     fn encode_failure(&mut self, failure: InferenceFailure, events: &mut Vec<u8>) {
         let fault = failure.into_event(&self.frame.request_id).error;
+        let error = ResponseError { code: fault.code, message: fault.message };
+        self.encode_error(error, events);
+    }
+
+    /// Ends the response with an error.
+    fn encode_error(&mut self, error: ResponseError, events: &mut Vec<u8>) {
         for item in &mut self.items {
             if item.status == ItemStatus::InProgress {
                 item.status = ItemStatus::Incomplete;
             }
         }
         let output = self.items.iter().map(OutputItemState::to_output_item).collect();
-        let error = Some(ResponseError { code: fault.code, message: fault.message });
-        let response =
-            Response { error, ..self.frame.build_response(ResponseStatus::Failed, output) };
-        self.script.write_response("response.failed", &response, events);
+        let failed = self.frame.build_response(ResponseStatus::Failed, output);
+        let response = Response { error: Some(error), ..failed };
+        match self.native.as_mut().filter(|native| native.has_begun()) {
+            Some(native) => native.write_failed(response.error.as_ref(), events),
+            None => {
+                self.encode_start(events);
+                self.script.write_response("response.failed", &response, events);
+            }
+        }
     }
+
+    /// Forwards a part of an answer in its own protocol. Returns the part if it is in no such form.
+    fn encode_native(&mut self, part: AnswerPart, events: &mut Vec<u8>) -> Option<AnswerPart> {
+        let native = self.native.as_mut()?;
+        match part {
+            AnswerPart::Chunk(ChatChunk { native: Some(event), .. }) => {
+                native.forward(event, &self.frame.model, events);
+                None
+            }
+            AnswerPart::Opened(..) => None,
+            AnswerPart::Chunk(_) if native.has_begun() => None,
+            AnswerPart::Done(settled) if native.has_begun() => {
+                native.write_end(settled.usage, events);
+                None
+            }
+            part @ (AnswerPart::Chunk(_) | AnswerPart::Done(_)) => {
+                // The answer came translated after all.
+                self.native = None;
+                Some(part)
+            }
+            part @ AnswerPart::Failed(_) => Some(part),
+        }
+    }
+}
+
+/// The events of a response that failed before its model was asked.
+pub(super) fn encode_refusal(frame: ResponseHead, error: ResponseError) -> Vec<u8> {
+    let mut events = Vec::new();
+    ResponseSseEncoder::new(frame, false).encode_error(error, &mut events);
+    events
 }
 
 impl SseEncoder for ResponseSseEncoder {
@@ -166,124 +250,36 @@ impl SseEncoder for ResponseSseEncoder {
         if let AnswerPart::Opened(model, _) = &part {
             self.frame.model.clone_from(&model.id);
         }
+        let part = match self.native {
+            Some(_) => self.encode_native(part, events),
+            None => Some(part),
+        };
+        let Some(part) = part else { return };
+        if let AnswerPart::Failed(failure) = part {
+            return self.encode_failure(failure, events);
+        }
         self.encode_start(events);
         match part {
-            AnswerPart::Opened(..) => {}
+            AnswerPart::Opened(..) | AnswerPart::Failed(_) => {}
             AnswerPart::Chunk(chunk) => self.encode_chunk(chunk, events),
             AnswerPart::Done(settled) => self.encode_end(&settled, events),
-            AnswerPart::Failed(failure) => self.encode_failure(failure, events),
-        }
-    }
-}
-
-/// Writes events with sequence numbers.
-#[derive(Default)]
-struct EventWriter {
-    next: u64,
-}
-
-/// The events of a search, in order.
-const SEARCHED: [&str; 3] = [
-    "response.web_search_call.in_progress",
-    "response.web_search_call.searching",
-    "response.web_search_call.completed",
-];
-/// Every message has exactly one part.
-const CONTENT_INDEX: usize = 0;
-
-impl EventWriter {
-    fn write_response(&mut self, kind: &'static str, response: &Response, events: &mut Vec<u8>) {
-        self.push_event(kind, EventBody::Response { response }, events);
-    }
-
-    fn write_item_added(
-        &mut self,
-        item: &OutputItemState,
-        output_index: usize,
-        events: &mut Vec<u8>,
-    ) {
-        let body = EventBody::Item { output_index, item: &item.to_output_item() };
-        self.push_event("response.output_item.added", body, events);
-        self.write_part("response.content_part.added", item, output_index, events);
-    }
-
-    fn write_delta(
-        &mut self,
-        item: &OutputItemState,
-        output_index: usize,
-        delta: &str,
-        events: &mut Vec<u8>,
-    ) {
-        let item_id = &item.id;
-        let in_message =
-            EventBody::TextDelta { item_id, output_index, content_index: CONTENT_INDEX, delta };
-        let alone = EventBody::Delta { item_id, output_index, delta };
-        match &item.kind {
-            OutputItemKind::Search => {}
-            OutputItemKind::Reasoning => self.push_event("response.reasoning.delta", alone, events),
-            OutputItemKind::Call { .. } => {
-                self.push_event("response.function_call_arguments.delta", alone, events);
-            }
-            OutputItemKind::Text => {
-                self.push_event("response.output_text.delta", in_message, events)
-            }
-            OutputItemKind::Refusal => {
-                self.push_event("response.refusal.delta", in_message, events)
-            }
         }
     }
 
-    fn write_item_done(
-        &mut self,
-        item: &OutputItemState,
-        output_index: usize,
-        events: &mut Vec<u8>,
-    ) {
-        let (item_id, text, content_index) = (&item.id, item.text.as_str(), CONTENT_INDEX);
-        match &item.kind {
-            OutputItemKind::Reasoning => {}
-            OutputItemKind::Search => {
-                for kind in SEARCHED {
-                    self.push_event(kind, EventBody::Search { item_id, output_index }, events);
-                }
-            }
-            OutputItemKind::Call { name, .. } => {
-                let body =
-                    EventBody::ArgumentsDone { item_id, output_index, name, arguments: text };
-                self.push_event("response.function_call_arguments.done", body, events);
-            }
-            OutputItemKind::Text => {
-                let body = EventBody::TextDone { item_id, output_index, content_index, text };
-                self.push_event("response.output_text.done", body, events);
-            }
-            OutputItemKind::Refusal => {
-                let body =
-                    EventBody::RefusalDone { item_id, output_index, content_index, refusal: text };
-                self.push_event("response.refusal.done", body, events);
-            }
+    /// Some clients measure silence by events and ignore comments.
+    fn encode_keep_alive(&mut self, events: &mut Vec<u8>) {
+        if let Some(native) = &mut self.native {
+            return native.write_keep_alive(events);
         }
-        self.write_part("response.content_part.done", item, output_index, events);
-        let body = EventBody::Item { output_index, item: &item.to_output_item() };
-        self.push_event("response.output_item.done", body, events);
-    }
-
-    fn write_part(
-        &mut self,
-        kind: &'static str,
-        item: &OutputItemState,
-        output_index: usize,
-        events: &mut Vec<u8>,
-    ) {
-        let Some(part) = &item.to_output_part() else { return };
-        let item_id = &item.id;
-        let body = EventBody::Part { item_id, output_index, content_index: CONTENT_INDEX, part };
-        self.push_event(kind, body, events);
-    }
-
-    fn push_event(&mut self, kind: &'static str, body: EventBody<'_>, events: &mut Vec<u8>) {
-        let event = ResponseEvent { kind, sequence_number: self.next, body };
-        self.next += 1;
-        events.extend_from_slice(format!("event: {kind}\n").as_bytes());
-        push_json(events, &event);
+        if !self.is_begun {
+            return self.encode_start(events);
+        }
+        let output = self.items.iter().filter(|item| item.status != ItemStatus::InProgress);
+        let output = output.map(OutputItemState::to_output_item).collect();
+        let response = self.frame.build_response(ResponseStatus::InProgress, output);
+        self.script.write_response("response.in_progress", &response, events);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,12 @@
-//! Turns the items of a conversation into chat messages.
+//! Turns the messages of a conversation, and the parts of items, into those of a chat.
 
 use domain::media::{self, check_picture};
-use engine::{AssistantTurn, ChatContent, ChatContentPart, ChatMessage, PartKind, ToolCall};
+use engine::{AssistantTurn, ChatContent, ChatContentPart, ChatMessage, PartKind};
 use schema_check::{PathStep, ValidationFaults};
-use serde_json::{Map, Value};
 use wire::chat::FileData;
 use wire::responses::{
-    FunctionCall, ImageSource, Input, InputContent, InputFile, InputItem, InputMessage, InputPart,
-    InputRole,
+    CustomToolCallOutput, FunctionCallOutput, ImageSource, Input, InputContent, InputFile,
+    InputItem, InputMessage, InputPart, InputRole, PastItem, ToolOutput,
 };
 
 use crate::endpoints::document::{InlineFile, RequestDocuments, describe_failed_check};
@@ -27,31 +26,6 @@ pub(super) struct CheckedMedia<'a> {
 /// The replacement of a document for models that cannot read it, or why there is none.
 pub(super) type DocumentReplacement = Result<PartKind, String>;
 
-/// The messages, after the system prompts.
-pub(super) fn build_messages(
-    system: [Option<&str>; 2],
-    input: Input,
-    sent: &CheckedMedia<'_>,
-    stand_ins: &mut Vec<DocumentReplacement>,
-    faults: &mut ValidationFaults,
-) -> Vec<ChatMessage> {
-    let mut turns = Vec::new();
-    match input {
-        Input::Text(text) => turns.push(to_user_message(ChatContent::Text(text))),
-        Input::Items(items) => {
-            for (index, item) in items.into_iter().enumerate() {
-                let reader =
-                    MessagePartReader { index, sent, stand_ins, faults, images: 0, files: 0 };
-                add_item(&mut turns, item, reader);
-            }
-        }
-    }
-    if turns.is_empty() {
-        faults.at(["input"]).push("Must have an item that is not left out, such as a message");
-    }
-    merge_system_messages(system, turns)
-}
-
 /// The documents sent as data URLs, moved out of the request.
 pub(super) fn take_inline_files(input: &mut Input) -> Vec<InlineFile> {
     let Input::Items(items) = input else { return Vec::new() };
@@ -69,26 +43,53 @@ pub(super) fn take_inline_files(input: &mut Input) -> Vec<InlineFile> {
     files
 }
 
+/// The parts of a message or of a tool's result.
+fn item_parts(item: &InputItem) -> &[InputPart] {
+    match item {
+        InputItem::Message(InputMessage { content: InputContent::Parts(parts), .. }) => parts,
+        InputItem::Past(PastItem::FunctionCallOutput(FunctionCallOutput {
+            output: ToolOutput::Parts(parts),
+            ..
+        })) => parts,
+        InputItem::Past(PastItem::CustomToolCallOutput(CustomToolCallOutput {
+            output: ToolOutput::Parts(parts),
+            ..
+        })) => parts,
+        _ => &[],
+    }
+}
+
+fn item_parts_mut(item: &mut InputItem) -> &mut [InputPart] {
+    match item {
+        InputItem::Message(InputMessage { content: InputContent::Parts(parts), .. }) => parts,
+        InputItem::Past(PastItem::FunctionCallOutput(FunctionCallOutput {
+            output: ToolOutput::Parts(parts),
+            ..
+        })) => parts,
+        InputItem::Past(PastItem::CustomToolCallOutput(CustomToolCallOutput {
+            output: ToolOutput::Parts(parts),
+            ..
+        })) => parts,
+        _ => &mut [],
+    }
+}
+
 /// Replaces every URL by its parsed form, so that the engine fetches what was checked.
 pub(super) fn normalise_urls(input: &mut Input) {
     let Input::Items(items) = input else { return };
-    for item in items {
-        let InputItem::Message(message) = item else { continue };
-        let InputContent::Parts(parts) = &mut message.content else { continue };
-        for part in parts {
-            match part {
-                InputPart::InputImage { image_url, .. } | InputPart::ImageUrl { image_url } => {
-                    match image_url {
-                        ImageSource::Url(url) => media::normalise_url(url),
-                        ImageSource::Object(image) => media::normalise_url(&mut image.url),
-                    }
+    for part in items.iter_mut().flat_map(item_parts_mut) {
+        match part {
+            InputPart::InputImage { image_url, .. } | InputPart::ImageUrl { image_url } => {
+                match image_url {
+                    ImageSource::Url(url) => media::normalise_url(url),
+                    ImageSource::Object(image) => media::normalise_url(&mut image.url),
                 }
-                InputPart::InputFile(file) => {
-                    file.file_data.iter_mut().for_each(media::normalise_url);
-                    file.file_url.iter_mut().for_each(media::normalise_url);
-                }
-                _ => {}
             }
+            InputPart::InputFile(file) => {
+                file.file_data.iter_mut().for_each(media::normalise_url);
+                file.file_url.iter_mut().for_each(media::normalise_url);
+            }
+            _ => {}
         }
     }
 }
@@ -99,13 +100,7 @@ pub(super) fn list_urls(input: &Input) -> impl Iterator<Item = &str> {
         Input::Text(_) => &[],
         Input::Items(items) => items.as_slice(),
     };
-    let parts = items.iter().flat_map(|item| match item {
-        InputItem::Message(InputMessage { content: InputContent::Parts(parts), .. }) => {
-            parts.as_slice()
-        }
-        _ => &[],
-    });
-    parts.filter_map(|part| match part {
+    items.iter().flat_map(item_parts).filter_map(|part| match part {
         InputPart::InputImage { image_url, .. } | InputPart::ImageUrl { image_url } => {
             Some(match image_url {
                 ImageSource::Url(url) => url.as_str(),
@@ -119,7 +114,7 @@ pub(super) fn list_urls(input: &Input) -> impl Iterator<Item = &str> {
 
 /// Puts the system prompts before the messages. Many chat templates accept only one system message,
 /// so those at the start of the conversation are merged into it.
-fn merge_system_messages(
+pub(super) fn merge_system_messages(
     system: [Option<&str>; 2],
     mut turns: Vec<ChatMessage>,
 ) -> Vec<ChatMessage> {
@@ -154,37 +149,7 @@ fn to_user_message(content: ChatContent) -> ChatMessage {
     ChatMessage::User { content, name: None }
 }
 
-fn add_item(turns: &mut Vec<ChatMessage>, item: InputItem, reader: MessagePartReader<'_>) {
-    match item {
-        InputItem::Message(message) => turns.push(to_message(message, reader)),
-        InputItem::FunctionCall(call) => add_call(turns, call),
-        InputItem::FunctionCallOutput(output) => {
-            let text = match output.output {
-                Value::String(text) => text,
-                other => other.to_string(),
-            };
-            let content = ChatContent::Text(text);
-            turns.push(ChatMessage::Tool { call_id: output.call_id, content });
-        }
-        // They refer to stored data, and nothing is stored.
-        InputItem::Reasoning(_) | InputItem::ItemReference(_) | InputItem::Search(_) => {}
-    }
-}
-
-/// Adds a call to the assistant's turn before it, or to a new one.
-fn add_call(turns: &mut Vec<ChatMessage>, call: FunctionCall) {
-    let FunctionCall { call_id, name, arguments, .. } = call;
-    let call = ToolCall { id: call_id, name, arguments, extra: Map::new() };
-    match turns.last_mut() {
-        Some(ChatMessage::Assistant(to_message)) => to_message.tool_calls.push(call),
-        _ => turns.push(ChatMessage::Assistant(AssistantTurn {
-            tool_calls: vec![call],
-            ..AssistantTurn::default()
-        })),
-    }
-}
-
-fn to_message(message: InputMessage, mut reader: MessagePartReader<'_>) -> ChatMessage {
+pub(super) fn to_message(message: InputMessage, mut reader: MessagePartReader<'_>) -> ChatMessage {
     let is_user = message.role == InputRole::User;
     let content = match message.content {
         InputContent::Text(text) => ChatContent::Text(text),
@@ -200,14 +165,16 @@ fn to_message(message: InputMessage, mut reader: MessagePartReader<'_>) -> ChatM
     }
 }
 
-/// Converts the parts of one message.
-struct MessagePartReader<'a> {
-    index: usize,
-    sent: &'a CheckedMedia<'a>,
-    stand_ins: &'a mut Vec<DocumentReplacement>,
-    faults: &'a mut ValidationFaults,
-    images: usize,
-    files: usize,
+/// Converts the parts of one item.
+pub(super) struct MessagePartReader<'a> {
+    pub(super) index: usize,
+    /// The member of the item with the parts.
+    pub(super) field: &'static str,
+    pub(super) sent: &'a CheckedMedia<'a>,
+    pub(super) stand_ins: &'a mut Vec<DocumentReplacement>,
+    pub(super) faults: &'a mut ValidationFaults,
+    pub(super) images: usize,
+    pub(super) files: usize,
 }
 
 impl MessagePartReader<'_> {
@@ -233,7 +200,7 @@ impl MessagePartReader<'_> {
         )
     }
 
-    fn read_part(&mut self, position: usize, part: InputPart) -> Option<PartKind> {
+    pub(super) fn read_part(&mut self, position: usize, part: InputPart) -> Option<PartKind> {
         let (source, detail) = match part {
             InputPart::InputText { text }
             | InputPart::OutputText { text }
@@ -294,8 +261,8 @@ impl MessagePartReader<'_> {
         }
     }
 
-    fn add_fault(&mut self, position: usize, message: &str) {
-        let (input, content) = (PathStep::from("input"), PathStep::from("content"));
-        self.faults.at([input, self.index.into(), content, position.into()]).push(message);
+    pub(super) fn add_fault(&mut self, position: usize, message: &str) {
+        let (input, field) = (PathStep::from("input"), PathStep::from(self.field));
+        self.faults.at([input, self.index.into(), field, position.into()]).push(message);
     }
 }

@@ -13,6 +13,11 @@ const NO_X_PICTURES: &str = "Pictures and videos of posts are not looked at; lea
 const NO_FILE_SEARCH: &str =
     "This service stores no files to search in; send them with `input_file` parts";
 const NO_INTERPRETER: &str = "This service runs no code; offer a function of your own instead";
+const NO_MCP: &str =
+    "This service calls no MCP servers; call them yourself, with a `namespace` of their functions";
+const NO_LOGPROBS: &str = "Responses have no log probabilities; use /chat/completions";
+const NO_RESULTS: &str = "Send `web_search_call.action.sources` for the pages of a search";
+const UNKNOWN_INCLUDE: &str = "There is nothing of this name to include";
 const NO_COMPUTER: &str = "This service operates no computer; offer a function of your own instead";
 
 /// The searches available for a request.
@@ -49,6 +54,7 @@ pub(super) fn refuse_unsupported(
             X_SEARCH if has_media_understanding(tool) => faults.at(place).push(NO_X_PICTURES),
             "file_search" => faults.at(place).push(NO_FILE_SEARCH),
             "code_interpreter" => faults.at(place).push(NO_INTERPRETER),
+            "mcp" => faults.at(place).push(NO_MCP),
             "computer_use_preview" | "computer_use" => faults.at(place).push(NO_COMPUTER),
             _ => {}
         }
@@ -68,6 +74,32 @@ pub(super) fn refuse_unsupported(
         if is_asked {
             faults.at([OPTIONS, option]).push(message);
         }
+    }
+}
+
+/// Output to include that this service can return. The last four belong to tools and items that its
+/// responses never have.
+const INCLUDABLE: [&str; 6] = [
+    ENCRYPTED_REASONING,
+    SEARCH_SOURCES,
+    "file_search_call.results",
+    "code_interpreter_call.outputs",
+    "computer_call_output.output.image_url",
+    "message.input_image.image_url",
+];
+pub(super) const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
+pub(super) const SEARCH_SOURCES: &str = "web_search_call.action.sources";
+
+/// Refuses names in `include` that models reached through chat cannot return.
+pub(super) fn refuse_includes(body: &ResponseRequest, faults: &mut ValidationFaults) {
+    for (index, name) in body.include.iter().flatten().enumerate() {
+        let message = match name.as_str() {
+            known if INCLUDABLE.contains(&known) => continue,
+            "message.output_text.logprobs" => NO_LOGPROBS,
+            "web_search_call.results" => NO_RESULTS,
+            _ => UNKNOWN_INCLUDE,
+        };
+        faults.at([PathStep::from("include"), index.into()]).push(message);
     }
 }
 

@@ -23,9 +23,14 @@ pub(super) struct WebSearchRequest {
     pub(super) location: Option<String>,
 }
 
-/// True if a tool is the web search.
+/// True for the types of the web search.
+pub(super) fn is_search_type(kind: &str) -> bool {
+    matches!(kind, "web_search" | "web_search_preview")
+}
+
+/// True if a tool is a web search that may search.
 pub(super) fn is_search(tool: &ResponseTool) -> bool {
-    matches!(tool.kind.as_str(), "web_search" | "web_search_preview")
+    is_search_type(&tool.kind) && tool.external_web_access != Some(false)
 }
 
 /// The X search for the provider, requested by a tool or an option.
@@ -71,12 +76,23 @@ impl WebSearchRequest {
     }
 }
 
-/// The search mode if the tool is offered: automatic, or always if a tool is required.
+/// The search mode if the tool is offered: automatic, or always if a tool or the search is required.
 fn resolve_tool_search_mode(choice: Option<&ResponseToolChoice>) -> SearchMode {
     match choice {
         Some(ResponseToolChoice::Mode(ToolChoiceMode::None)) => SearchMode::Off,
         Some(ResponseToolChoice::Mode(ToolChoiceMode::Required)) => SearchMode::On,
-        Some(ResponseToolChoice::Mode(ToolChoiceMode::Auto) | ResponseToolChoice::Function(_))
+        Some(ResponseToolChoice::Selection(chosen)) if is_search_type(&chosen.kind) => {
+            SearchMode::On
+        }
+        Some(ResponseToolChoice::Selection(chosen)) if chosen.kind == "allowed_tools" => {
+            let mut allowed = chosen.tools.iter().flatten();
+            if allowed.any(|tool| is_search_type(&tool.kind)) {
+                SearchMode::Auto
+            } else {
+                SearchMode::Off
+            }
+        }
+        Some(ResponseToolChoice::Mode(ToolChoiceMode::Auto) | ResponseToolChoice::Selection(_))
         | None => SearchMode::Auto,
     }
 }
