@@ -177,8 +177,8 @@ fn find_incomplete_reason(finish: FinishReason) -> Option<IncompleteReason> {
     }
 }
 
-/// Reasoning first, then calls, then text. Empty messages are left out, and empty reasoning if there
-/// is none to send back.
+/// Reasoning first, then calls, then text. Empty messages are left out, and empty reasoning if
+/// there is none to send back.
 fn split_choice(
     frame: &ResponseHead,
     choice: ChatChoice,

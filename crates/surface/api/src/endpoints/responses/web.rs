@@ -76,7 +76,7 @@ impl WebSearchRequest {
     }
 }
 
-/// The search mode if the tool is offered: automatic, or always if a tool or the search is required.
+/// The search mode if the tool is offered: automatic, or always if a tool is required.
 fn resolve_tool_search_mode(choice: Option<&ResponseToolChoice>) -> SearchMode {
     match choice {
         Some(ResponseToolChoice::Mode(ToolChoiceMode::None)) => SearchMode::Off,
