@@ -33,8 +33,8 @@ impl DigestCheck {
     }
 }
 
-/// Returns the SipHash-1-3 of the fields, each in a form of which no other value begins with the same
-/// bytes. It is computed for every line of a charge, so it is a fast hash.
+/// Returns the SipHash-1-3 of the fields, each in a form of which no other value begins with the
+/// same bytes. It is computed for every line of a charge, so it is a fast hash.
 pub fn digest_usage_row(row: &UsageRow) -> i64 {
     // Destructured, so that a new field is not forgotten.
     let UsageRow {

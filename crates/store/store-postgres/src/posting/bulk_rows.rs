@@ -31,7 +31,8 @@ const ADD_USAGE: &str = "INSERT INTO usage (charge, owner, key, at_ms, sku, mode
     cached_tokens, session \
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int8[], $5::text[], $6::text[], \
     $7::text[], $8::int8[], $9::int8[], $10::int8[], $11::int8[], $12::text[], $13::int8[], \
-    $14::int8[], $15::int8[], $16::text[], $17::int8[], $18::int8[], $19::int8[]) WITH ORDINALITY AS added \
+    $14::int8[], $15::int8[], $16::text[], $17::int8[], $18::int8[], $19::int8[]) \
+    WITH ORDINALITY AS added \
     (charge, owner, key, at_ms, sku, model, currency, units, price_pico, price_per, amount, \
     request_id, prompt_tokens, completion_tokens, execution_ms, notes, digest, cached_tokens, \
     session, place) ORDER BY place";

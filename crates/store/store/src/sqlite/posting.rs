@@ -55,7 +55,8 @@ pub(crate) const ADD_TRANSFER: &str = "INSERT INTO transfer \
 pub(crate) const ADD_USAGE: &str = "INSERT INTO usage (seq, charge, owner, key, at_ms, sku, model, currency, \
     units, price_pico, price_per, amount, request_id, prompt_tokens, completion_tokens, \
     execution_ms, notes, digest, cached_tokens, session) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
+    ?19, ?20)";
 
 impl<'batch> SqlitePosting<'batch> {
     pub(crate) fn new(

@@ -88,8 +88,9 @@ pub(super) fn prune_sessions(
     before_day: i64,
     rows_max: usize,
 ) -> rusqlite::Result<()> {
-    let sql = "DELETE FROM usage_session WHERE (day, owner, session) IN (SELECT day, owner, session \
-               FROM usage_session WHERE day < ?1 ORDER BY day, owner, session LIMIT ?2)";
+    let sql = "DELETE FROM usage_session WHERE (day, owner, session) IN \
+               (SELECT day, owner, session FROM usage_session WHERE day < ?1 \
+               ORDER BY day, owner, session LIMIT ?2)";
     connection.prepare_cached(sql)?.execute(params![before_day, rows_max])?;
     Ok(())
 }
