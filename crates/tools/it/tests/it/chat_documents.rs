@@ -147,7 +147,7 @@ async fn a_small_file_with_a_long_text_does_not_slip_past_the_context() {
 /// The texts from the caller that the model received.
 fn texts(app: &TestApp) -> String {
     let seen = app.upstream.received_bodies()[0]["messages"].clone();
-    let messages = seen.as_array().unwrap().iter().skip(1);
+    let messages = seen.as_array().unwrap().iter().filter(|it| it["role"] == "user");
     let parts = messages.flat_map(|message| message["content"].as_array().unwrap().iter());
     let texts: Vec<&str> = parts.map(|part| part["text"].as_str().unwrap()).collect();
     texts.join("\n")
@@ -288,7 +288,8 @@ async fn files_of_responses_are_read_as_those_of_chats() {
         [File: b.docx]
         Hello
         [Error processing file c.pdf: Its pages are pictures without text, as scans are; send them as images, or run text recognition on it first.]"#]].assert_eq(&texts(&app));
-    let chat = json!({"model": "kimi-k3", "input": input(&files)});
+    let chat = json!({"model": "kimi-k3", "input": input(&files),
+        "service_parameters": {"include_service_system_prompt": false}});
     let reply = app.admin().post(PATH, &chat).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let seen = app.upstream.received_bodies();
@@ -311,7 +312,7 @@ async fn a_pdf_of_a_response_goes_to_models_that_read_it() {
     let reply = app.admin().post("/responses", &body).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let seen = app.upstream.received_bodies();
-    let parts = |request: &Value| request["messages"][1]["content"].clone();
+    let parts = |request: &Value| request["messages"][0]["content"].clone();
     let (first, last) = (parts(seen.first().unwrap()), parts(seen.last().unwrap()));
     let kinds = |parts: &Value| -> Vec<Value> {
         parts.as_array().unwrap().iter().map(|part| part["type"].clone()).collect()
