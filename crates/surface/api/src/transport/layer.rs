@@ -106,7 +106,7 @@ where
         request.extensions_mut().insert(id.clone());
         let headers = request.headers();
         let path = request.uri().path();
-        let shape = ResponseShape::for_request(path, headers, &id, || shared.app.clock.now());
+        let shape = ResponseShape::for_request(path, headers, &id, || shared.clock.now());
         let write = {
             let shape = shape.clone();
             move |response| shape.apply(response)
