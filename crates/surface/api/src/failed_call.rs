@@ -61,8 +61,9 @@ enum FailureWeight {
     PerBody(u64),
 }
 
-/// Callers with a valid credential are blocked for malformed requests and missing rights only. An
-/// agent that is out of money, over a limit, or looks for what is not there goes on asking.
+/// Callers with a valid key are blocked for malformed requests and missing rights only. An agent
+/// that is out of money, over a limit, or looks for what is not there goes on asking. Anyone can
+/// make a wallet, so all failures of wallets count.
 fn weigh_failure(caller: &BlockableCaller<'_>, response: &Response) -> FailureWeight {
     if !counts_as_failure(response) {
         return FailureWeight::None;
@@ -70,8 +71,13 @@ fn weigh_failure(caller: &BlockableCaller<'_>, response: &Response) -> FailureWe
     if caller.holder.is_none() {
         return FailureWeight::Full;
     }
+    if !caller.counts_failures {
+        return FailureWeight::None;
+    }
+    if !matches!(caller.principal, Principal::Key(_)) {
+        return FailureWeight::Full;
+    }
     match (response.status(), caller.body_digest) {
-        _ if !caller.counts_failures => FailureWeight::None,
         (StatusCode::PAYMENT_REQUIRED | StatusCode::NOT_FOUND, _) => FailureWeight::None,
         (StatusCode::BAD_REQUEST, Some(digest)) => FailureWeight::PerBody(digest),
         _ => FailureWeight::Full,
@@ -87,18 +93,20 @@ fn counts_as_failure(response: &Response) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-
     use access::CallerCredential;
-    use ledger_core::OwnerId;
+    use ledger_core::{KeyId, OwnerId};
     use store::owner::{Owner, OwnerKind};
     use uuid::Uuid;
     use wallet::WalletAddress;
 
     use super::*;
 
+    fn wallet() -> WalletAddress {
+        WalletAddress::parse("0x00000000000000000000000000000000000000aa").unwrap()
+    }
+
     fn holder() -> CredentialHolder {
-        let wallet = WalletAddress::parse("0x00000000000000000000000000000000000000aa").unwrap();
+        let wallet = wallet();
         let owner = Owner {
             id: OwnerId(Uuid::nil()),
             kind: OwnerKind::Evm,
@@ -111,7 +119,15 @@ mod tests {
     }
 
     fn weigh(status: u16, holder: Option<&CredentialHolder>, counts: bool) -> FailureWeight {
-        let principal = Principal::Address(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        weigh_for(Principal::Key(KeyId(Uuid::nil())), status, holder, counts)
+    }
+
+    fn weigh_for(
+        principal: Principal,
+        status: u16,
+        holder: Option<&CredentialHolder>,
+        counts: bool,
+    ) -> FailureWeight {
         let caller = BlockableCaller {
             counts_failures: counts,
             body_digest: Some(7),
@@ -131,6 +147,10 @@ mod tests {
         assert_eq!(weigh(400, Some(&holder), true), FailureWeight::PerBody(7));
         for status in [401, 403, 405, 413, 422] {
             assert_eq!(weigh(status, Some(&holder), true), FailureWeight::Full, "{status}");
+        }
+        for status in [400, 402, 404] {
+            let weight = weigh_for(Principal::Wallet(wallet()), status, Some(&holder), true);
+            assert_eq!(weight, FailureWeight::Full, "{status}");
         }
     }
 

@@ -8,10 +8,10 @@ use crate::paid_work::HeldFunds;
 
 /// Tokens before the end of the held money at which more is held. Our count may also be a fifth too
 /// low, so a fifth of it is added.
-const AHEAD_TOKENS: u64 = 256;
+const AHEAD_TOKENS: u64 = 64;
 const AHEAD_DIVISOR: u64 = 5;
 /// The least that a raise asks for, in tokens of answer.
-const RAISE_TOKENS: u64 = 1_024;
+const RAISE_TOKENS: u64 = 256;
 /// Tokens between two attempts after one that added nothing.
 const RETRY_TOKENS: u64 = 64;
 

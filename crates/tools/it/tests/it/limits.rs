@@ -284,16 +284,15 @@ async fn the_log_names_the_proxy_without_its_network() {
 }
 
 #[tokio::test]
-async fn paths_and_methods_that_there_are_not_count_as_failures() {
+async fn methods_that_there_are_not_count_as_failures_and_paths_do_not() {
     let app = TestApp::start().await;
     let send = async |method: &str, path: &str| {
         let method = method.parse().unwrap();
         app.admin().send_raw(method, path, axum::body::Body::empty()).await
     };
-    for index in 0..21 {
-        let (method, path, status) =
-            if index % 2 == 0 { ("GET", "/nowhere", 404) } else { ("PUT", "/api/v1/models", 405) };
-        assert_eq!(send(method, path).await.status, status);
+    for _ in 0..21 {
+        assert_eq!(send("GET", "/nowhere").await.status, 404);
+        assert_eq!(send("PUT", "/api/v1/models").await.status, 405);
     }
     let blocked = send("GET", "/nowhere").await;
     assert_eq!(blocked.status, 429);
