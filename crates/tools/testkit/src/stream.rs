@@ -24,7 +24,7 @@ impl StreamReply {
         loop {
             while let Some(end) = self.buffer.find("\n\n") {
                 let event: String = self.buffer.drain(..end + 2).collect();
-                if let Some(data) = event.trim_end().strip_prefix("data: ") {
+                if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data: ")) {
                     return Some(data.to_owned());
                 }
             }

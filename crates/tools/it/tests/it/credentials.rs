@@ -130,8 +130,10 @@ const OPERATOR_SESSION: Row = [
 ];
 
 /// Operations that cost money, and those that fetch their results.
-const CUSTOMER_PATHS: [&str; 26] = [
+const CUSTOMER_PATHS: [&str; 28] = [
     "/chat/completions",
+    "/messages",
+    "/messages/count_tokens",
     "/completions",
     "/responses",
     "/embeddings",
