@@ -6,7 +6,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).parent.parent
 # Source folders with error codes.
-SOURCES = ("crates/surface/api/src", "crates/rules/wallet/src", "crates/service/payments/src")
+SOURCES = ("crates/surface/http-frame/src", "crates/surface/api/src", "crates/rules/wallet/src", "crates/service/payments/src")
 CODE = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"')
 # Used in the log only, not an error code.
 NO_CODES = {"FAILED_REQUESTS"}

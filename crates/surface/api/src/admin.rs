@@ -5,11 +5,11 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
+use http_frame::app::SharedApp;
+use http_frame::reply;
 use ledger::LedgerStatus;
 use serde_json::json;
 
-use crate::app::SharedApp;
-use crate::reply;
 use crate::route_table::RouteTable;
 
 /// Renders all metrics in Prometheus' text format.

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_frame::app::AppState;
+use http_frame::input::{BodyReservation, FILE_BYTES_MAX};
+use http_frame::refusal::Refusal;
 use sandbox::CallerId;
 use web::{FetchFault, FetchRequest};
-
-use crate::app::AppState;
-use crate::input::{BodyReservation, FILE_BYTES_MAX};
-use crate::refusal::Refusal;
 
 const FETCH_TIME_MAX: Duration = Duration::from_secs(20);
 

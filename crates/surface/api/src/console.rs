@@ -19,10 +19,10 @@ use std::time::Duration;
 
 use axum::extract::FromRef;
 use futures_util::future::BoxFuture;
+use http_frame::app::SharedApp;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::app::SharedApp;
 use crate::console::assets::ConsoleAssets;
 use crate::console::static_files::StaticFiles;
 

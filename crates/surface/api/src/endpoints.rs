@@ -24,7 +24,7 @@ mod video;
 mod web_context;
 mod x402;
 
-use crate::endpoint::ApiEndpoint;
+use http_frame::endpoint::ApiEndpoint;
 
 pub(crate) fn list_endpoints() -> Vec<ApiEndpoint> {
     vec![

@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{EngineError, FileKind, ImageFile, PictureSize, TimeoutPhase};
+use http_frame::app::SharedApp;
+use http_frame::input::BodyReservation;
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
 use pictures::{
     ImageBounds, ImageEncoding, ImageFault, ImageFileFormat, ImageOperations, PixelSize,
     ProcessedImage, ResizeMode,
@@ -12,11 +16,7 @@ use pictures::{
 use sandbox::CallerId;
 use sandbox::tasks::picture::ImageTask;
 
-use crate::app::SharedApp;
 use crate::caller_files;
-use crate::input::BodyReservation;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
 
 const ACCEPTED: &str = "image/png, image/jpeg, image/webp";
 const TOO_MUCH: &str = "Reading the picture takes too much memory or time. Send a smaller one.";

@@ -5,18 +5,17 @@ use std::sync::Arc;
 use access::CredentialHolder;
 use axum::http::HeaderMap;
 use domain::catalogue::{ModelType, ResolvedModel};
+use http_frame::app::{AppState, SharedApp};
+use http_frame::model_headers;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::content::{AudioRefusal, VideoRefusal};
+use http_frame::reply::WithHeaders;
+use http_frame::reply::media::{FileReply, OnFileSent, ProgressOrFile, RetrievedJob};
 use jobs::JobFailure;
 use moment::Timestamp;
 use store::job::{JobId, JobKind, JobState, QueuedJob};
 use uuid::Uuid;
 use wire::audio::{Completed, InProgress, ProgressStatus};
-
-use crate::app::{AppState, SharedApp};
-use crate::model_headers;
-use crate::refusal::Refusal;
-use crate::refusal::content::{AudioRefusal, VideoRefusal};
-use crate::reply::WithHeaders;
-use crate::reply::media::{FileReply, OnFileSent, ProgressOrFile, RetrievedJob};
 
 /// The reason why a job's result was not retrieved.
 pub(crate) enum JobRetrievalError {

@@ -1,65 +1,17 @@
-//! The HTTP surface: endpoints, extractors, refusals and the OpenAPI document.
+//! The endpoints, the console and the OpenAPI document: all that is served over HTTP.
 //!
-//! A request's path through the folders: [`transport`] accepts it and assigns an id, [`call`]
-//! authenticates the [`caller`], reads the [`input`] and applies the limits, an endpoint of
-//! [`endpoints`] does the work, and a [`reply`] or a [`refusal`] is sent back.
-//!
-//! This is the only crate that knows HTTP statuses, headers and OpenAPI.
+//! The path that a request takes to an endpoint and back is the crate `http-frame`, which knows no
+//! endpoint.
 
 pub mod admin;
-pub mod app;
-pub mod refusal;
-pub mod transport;
-pub mod version;
-
-pub mod anonymous_limits;
-mod base_paths;
-pub mod call;
-pub mod caller;
 mod caller_files;
-pub mod caller_limits;
 pub mod console;
-mod detach_on_drop;
-pub mod discovery;
-pub mod endpoint;
 mod endpoints;
-pub mod engines;
-mod failed_call;
-pub mod home;
-pub mod hosts;
 mod image_processing;
-pub mod input;
 mod job_retrieval;
-mod key_lookups;
-mod keyed_outcome;
-mod keyed_work;
-pub mod metering_faults;
-pub mod model_headers;
-pub mod nodes;
 pub mod openapi;
-pub mod operation;
-pub mod origin;
 mod page_limit;
-mod paid_chat;
-mod paid_work;
-mod payment;
-pub mod principal;
-pub mod proxy;
-pub mod recent_errors;
-pub mod reply;
-pub mod request_head;
-pub mod request_id;
 mod route_table;
-mod session;
-pub mod session_state;
-pub mod settings;
-mod static_content;
-mod upstream_answer_ids;
-mod wallet_challenge;
-mod wallet_sign_in;
-pub mod wallets;
-pub mod web;
-mod work_session;
 
 use std::sync::Arc;
 
@@ -67,14 +19,16 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
+use http_frame::app::SharedApp;
+pub use http_frame::base_paths::{BASE_PATH, OPENAI_BASE_PATH};
+use http_frame::call;
+use http_frame::refusal::Refusal;
+use http_frame::static_content::StaticContent;
+use http_frame::transport;
 use serde_json::Value;
 
-use crate::app::SharedApp;
-pub use crate::base_paths::{BASE_PATH, OPENAI_BASE_PATH};
 use crate::console::ConsoleApp;
-use crate::refusal::Refusal;
 use crate::route_table::RouteTable;
-use crate::static_content::StaticContent;
 
 /// The router of the public listener.
 pub fn build_router(served: ConsoleApp) -> Router {

@@ -5,11 +5,10 @@ mod responses;
 mod simplify;
 pub(crate) mod yaml;
 
+use http_frame::endpoint::ApiEndpoint;
+use http_frame::version::VERSION;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
-
-use crate::endpoint::ApiEndpoint;
-use crate::version::VERSION;
 
 /// OpenAPI 3.1 uses JSON Schema 2020-12, so the enforced schemas keep their meaning.
 pub(crate) fn build_document(endpoints: &[ApiEndpoint]) -> Value {

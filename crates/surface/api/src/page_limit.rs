@@ -5,10 +5,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::limits::tiers::MinuteLimits;
 use domain::limits::window::LimitSubject;
-
-use crate::app::SharedApp;
-use crate::caller_limits;
-use crate::origin::CallerOrigin;
+use http_frame::app::SharedApp;
+use http_frame::caller_limits;
+use http_frame::origin::CallerOrigin;
 
 /// Requests for pages per minute and address. A first visit takes about twenty, and an office
 /// shares one address.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::nodes::NodeClients;
 use config::secret::SecretString;
 use config::sections::x402::{self, SettlementMethod, X402Config};
 use control::operation::OperationError;
 use control::payments::{PaymentActionFuture, PaymentActions};
 use control::service::ControlService;
+use http_frame::nodes::NodeClients;
 use money::Nano;
 use payments::{
     DirectSettler, EvmNodes, EvmSetup, FacilitatorSettler, PaymentParts, PaymentPolicy,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use api::wallets::WalletState;
 use config::read::ServiceConfig;
 use config::sections::server::ServerConfig;
 use config::sections::x402::SolanaClusterSetting;
 use control::secrets::{SecretName, read_or_create_secret};
 use control::service::ControlService;
+use http_frame::wallets::WalletState;
 use payments::PaymentService;
 use wallet::{ChainNetwork, SignInRules, SolanaCluster, TokenSecret};
 

@@ -8,12 +8,12 @@ use ::web::{
     BRAVE, BrowserSetup, KeeperProgram, PAGE_TIME_MAX, PageRenderer, PageScraper, SearchKind,
     SystemResolver, TAVILY, TextExtractor, WebFetcher, WebSearcher, keeper,
 };
-use api::web::{WebAccess, WebPrices};
 use clap::Args;
 use config::read::ServiceConfig;
 use config::sections::scrape::{ChromiumSetting, ScrapeConfig};
 use config::sections::search::{SearchConfig, SearchService};
 use domain::web_address::AddressScope;
+use http_frame::web::{WebAccess, WebPrices};
 use reqwest::header::HeaderValue;
 use sandbox::InputReader;
 use url::Url;

@@ -3,8 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use access::KeyRing;
-use api::engines::EngineSet;
-use api::proxy::{CurrentChains, RpcChains, RpcProxy};
 use config::read::ServiceConfig;
 use config::sections::rpc::RpcConfig;
 use control::secrets::read_peppers;
@@ -14,6 +12,8 @@ use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::EntropySource;
 use domain::limits::tiers::RateLimitTiers;
 use engine_wiring::EngineEnvironment;
+use http_frame::engines::EngineSet;
+use http_frame::proxy::{CurrentChains, RpcChains, RpcProxy};
 use ledger::Ledger;
 use ledger_core::LedgerRules;
 use moment::{Clock, SystemClock};

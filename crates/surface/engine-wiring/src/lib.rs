@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::engines::EngineSet;
 use composer_engine::ComposerEngine;
 use config::secret::SecretString;
 use config::sections::provider::{self, BUILT_IN, ProviderConfig, ProviderKind};
@@ -27,6 +26,7 @@ use engine_upstream::{
     MediaWork, OpenAiChatApi, ProviderProtocol, ProviderSetupError, RandomSource, RoutePool,
     ServerQuirks, ThinkingStyle, UpstreamProvider, UpstreamSettings, UpstreamTimeouts,
 };
+use http_frame::engines::EngineSet;
 use moment::Clock;
 
 /// Maximum completion tokens for protocols that require a number, if neither the caller nor the

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use api::engines::{CurrentEngines, EngineSet};
 use config::catalogue::provider_support::{model_types, unsupported_keys};
 use config::environment::ProcessEnvironment;
 use config::read::ServiceConfig;
@@ -18,6 +17,7 @@ use domain::entropy::EntropySource;
 use engine::{MediaEngine, MediaRequest, MusicRequest, VideoRequest};
 use engine_upstream::LocalProcess;
 use engine_wiring::EngineEnvironment;
+use http_frame::engines::{CurrentEngines, EngineSet};
 use moment::{ManualClock, Timestamp};
 
 /// A workflow with a slot for every input that a model's keys can announce.

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use api::proxy::{CurrentChains, RpcChains, RpcProxy};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
+use http_frame::proxy::{CurrentChains, RpcChains, RpcProxy};
 use moment::Clock;
 use rpc::billing::CreditPrice;
 use rpc::networks::RpcNetwork;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use api::settings::ApiSettings;
 use domain::access::KeyKind;
+use http_frame::settings::ApiSettings;
 
 use crate::app::{TestApp, key_settings};
 use crate::client::TestClient;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use api::console::assets::{ConsoleAssets, DocumentationPage, StaticAsset};
 use api::console::{ConsoleState, OperateError, OperatorKey};
-use api::engines::CurrentEngines;
-use api::wallets::WalletState;
 use domain::entropy::EntropySource;
 use futures_util::future::BoxFuture;
+use http_frame::engines::CurrentEngines;
+use http_frame::wallets::WalletState;
 use jobs::{JobQueue, LinkSecret};
 use ledger::Ledger;
 use media_store::MediaStore;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use api::web::{WebAccess, WebPrices};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use config::sections::scrape::ScrapeConfig;
 use config::sections::search::SearchConfig;
 use domain::web_address::AddressScope;
+use http_frame::web::{WebAccess, WebPrices};
 use sandbox::InputReader;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use url::Url;

@@ -30,7 +30,7 @@ const ONLY: [(&str, &[&str]); 4] = [
 ];
 
 /// Crates that name no concrete store, engine or configuration: they use traits.
-const NOT_WIRED: [&str; 3] = ["api", "config", "control"];
+const NOT_WIRED: [&str; 4] = ["api", "config", "control", "http-frame"];
 /// The concrete implementations that [`NOT_WIRED`] must not use.
 const IMPLEMENTATIONS: [&str; 9] = [
     "config",

@@ -8,18 +8,18 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use domain::access::KeyKind;
 use domain::catalogue::ModelSelection;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::base_paths::BASE_PATH;
+use http_frame::recent_errors::{DayCount, RefusedCall};
+use http_frame::refusal::Refusal;
+use http_frame::session;
 use ledger_core::{KeyId, LimitClass};
 use moment::Timestamp;
 use money::Nano;
 use serde_json::{Value, json};
 use store::job::{JobFilter, JobKind, QueuedJob};
 
-use crate::app::{AppState, SharedApp};
-use crate::base_paths::BASE_PATH;
 use crate::console::sign_in::uncached_json;
-use crate::recent_errors::{DayCount, RefusedCall};
-use crate::refusal::Refusal;
-use crate::session;
 
 const JOBS_MAX: usize = 100;
 

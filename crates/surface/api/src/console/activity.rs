@@ -9,6 +9,10 @@ use access::CredentialHolder;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
+use http_frame::app::{AppState, SharedApp};
+use http_frame::recent_errors::RefusedCall;
+use http_frame::refusal::Refusal;
+use http_frame::session;
 use ledger_core::{KeyId, OwnerId};
 use moment::Timestamp;
 use money::{Nano, PriceUnits};
@@ -22,14 +26,10 @@ use store::usage::{
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use crate::app::{AppState, SharedApp};
 use crate::console::ConsoleState;
 use crate::console::account::{is_limited_to_itself, is_shown};
 use crate::console::sign_in::{is_operator, uncached_json};
 use crate::endpoints::billing::analytics::{analyse_usage, recent_days};
-use crate::recent_errors::RefusedCall;
-use crate::refusal::Refusal;
-use crate::session;
 
 const REQUESTS_DEFAULT: u64 = 50;
 /// Largest page number: as many as the rows that a search reads.

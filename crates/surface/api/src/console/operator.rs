@@ -11,18 +11,18 @@ use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::refuse_blocked_address;
+use http_frame::caller::{OperatorCaller, RequiredCredential};
+use http_frame::origin::CallerOrigin;
+use http_frame::principal::Principal;
+use http_frame::refusal::Refusal;
+use http_frame::reply;
+use http_frame::request_head::RequestHead;
 use serde_json::Value;
 
-use crate::app::{AppState, SharedApp};
-use crate::call::refuse_blocked_address;
-use crate::caller::{OperatorCaller, RequiredCredential};
 use crate::console::small_body::read_small_body;
 use crate::console::{ConsoleState, OperateError, OperatorKey};
-use crate::origin::CallerOrigin;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
-use crate::reply;
-use crate::request_head::RequestHead;
 
 const BODY_BYTES_MAX: usize = 16 * 1024;
 

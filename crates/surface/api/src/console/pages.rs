@@ -9,15 +9,15 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use http_frame::app::{AppState, SharedApp};
+use http_frame::base_paths::BASE_PATH;
+use http_frame::refusal::Refusal;
+use http_frame::reply;
+use http_frame::static_content::StaticContent;
 use serde_json::json;
 
-use crate::app::{AppState, SharedApp};
-use crate::base_paths::BASE_PATH;
 use crate::console::ConsoleState;
 use crate::console::assets::StaticAsset;
-use crate::refusal::Refusal;
-use crate::reply;
-use crate::static_content::StaticContent;
 
 /// No inline scripts or styles, and nothing from other origins.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \

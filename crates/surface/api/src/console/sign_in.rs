@@ -11,24 +11,24 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use domain::access::KeyKind;
 use domain::entropy::EntropySource;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::refuse_blocked_address;
+use http_frame::key_lookups::open_key;
+use http_frame::origin::CallerOrigin;
+use http_frame::principal::Principal;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::key::refuse_key;
+use http_frame::reply;
+use http_frame::request_head::RequestHead;
+use http_frame::session::{self, is_same_origin};
+use http_frame::session_state::session_cookie::{ConsoleSession, SessionSubject};
+use http_frame::wallet_sign_in;
 use moment::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::app::{AppState, SharedApp};
-use crate::call::refuse_blocked_address;
 use crate::console::small_body::read_small_body;
 use crate::console::{ConsoleState, SESSION_LIFETIME};
-use crate::key_lookups::open_key;
-use crate::origin::CallerOrigin;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
-use crate::refusal::key::refuse_key;
-use crate::reply;
-use crate::request_head::RequestHead;
-use crate::session::{self, is_same_origin};
-use crate::session_state::session_cookie::{ConsoleSession, SessionSubject};
-use crate::wallet_sign_in;
 
 const BODY_BYTES_MAX: usize = 4 * 1024;
 

@@ -3,11 +3,10 @@
 use axum::body::Body;
 use axum::http::request::Parts;
 use bytes::Bytes;
-
-use crate::app::AppState;
-use crate::input::{BodyLimits, BodyOwner, read_body};
-use crate::origin::CallerOrigin;
-use crate::refusal::Refusal;
+use http_frame::app::AppState;
+use http_frame::input::{BodyLimits, BodyOwner, read_body};
+use http_frame::origin::CallerOrigin;
+use http_frame::refusal::Refusal;
 
 /// Reads a body of at most `bytes_max`, with the deadlines and the memory limit of callers without
 /// a credential: a session is no reason to wait longer for a few hundred bytes.

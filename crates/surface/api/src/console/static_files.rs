@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use http_frame::static_content::StaticContent;
 use serde_json::{Value, json};
 
 use crate::console::assets::{DocumentationPage, StaticAsset};
-use crate::static_content::StaticContent;
 
 const JSON: &str = "application/json";
 

@@ -5,17 +5,17 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::entropy::request_id;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::discovery::X402_VERSION;
+use http_frame::refusal::Refusal;
+use http_frame::session;
 use payments::UnsignedPaymentFault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wallet::{SolanaAddress, TokenAmount};
 
-use crate::app::{AppState, SharedApp};
 use crate::console::sign_in::uncached_json;
 use crate::console::small_body::read_small_body;
-use crate::discovery::X402_VERSION;
-use crate::refusal::Refusal;
-use crate::session;
 
 const BODY_BYTES_MAX: usize = 1024;
 /// Error reason; the page shows the message unchanged.

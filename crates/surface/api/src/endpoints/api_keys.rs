@@ -14,13 +14,12 @@ mod terms;
 
 use access::CredentialHolder;
 use domain::access::KeyKind;
+use http_frame::app::AppState;
+use http_frame::refusal::Refusal;
 use ledger_core::KeyId;
 use store::error::StoreError;
 use store::key::ApiKey;
 use uuid::Uuid;
-
-use crate::app::AppState;
-use crate::refusal::Refusal;
 
 /// Finds a key of the caller that was not revoked. Other owners' keys and operator keys are
 /// reported as not found.

@@ -4,13 +4,12 @@ pub(crate) mod scrape;
 pub(crate) mod search;
 pub(crate) mod text_parser;
 
+use http_frame::paid_work::{HeldFunds, PaidCall};
+use http_frame::refusal::Refusal;
+use http_frame::web::WebWork;
 use ledger::WorkCharge;
 use ledger_core::HoldRange;
 use store::usage::UsageDetails;
-
-use crate::paid_work::{HeldFunds, PaidCall};
-use crate::refusal::Refusal;
-use crate::web::WebWork;
 
 /// Holds the price of one piece of work.
 fn hold_price(call: &PaidCall, work: WebWork) -> Result<HeldFunds, Refusal> {

@@ -8,12 +8,11 @@ pub(super) mod usage;
 mod csv;
 mod row;
 
+use http_frame::refusal::Refusal;
 use moment::Timestamp;
 use money::BalanceCurrency;
 use schema_check::ValidationFaults;
 use wire::billing as wire;
-
-use crate::refusal::Refusal;
 
 /// The time range of a listing.
 struct BillingRange {

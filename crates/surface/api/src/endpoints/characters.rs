@@ -7,11 +7,10 @@ pub(crate) mod manage;
 pub(crate) mod photo;
 pub(crate) mod reviews;
 
+use http_frame::app::AppState;
+use http_frame::refusal::Refusal;
 use ledger_core::OwnerId;
 use store::character::ListedCharacter;
-
-use crate::app::AppState;
-use crate::refusal::Refusal;
 
 /// Finds a character by slug or id.
 async fn find_character(

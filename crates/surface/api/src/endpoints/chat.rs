@@ -15,12 +15,19 @@ pub(in crate::endpoints) mod think_filter;
 
 use domain::catalogue::{ModelTier, ModelType, TextCapability, TextSpec, split_suffix};
 use domain::limits::tiers::LimitClass;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::event_stream::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
+use http_frame::model_headers;
+use http_frame::paid_chat::{AnswerStart, ChatOrder, PaidChat, RouteNotes};
+use http_frame::paid_work::PaidCall;
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::chat::{ChatCompletion, ChatCompletionRequest, EffectiveParameters};
 
-use crate::app::{AppState, SharedApp};
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::chat::body::ChatBody;
 use crate::endpoints::chat::completion::ChatChunkHead;
 use crate::endpoints::chat::completion::build_completion;
@@ -31,13 +38,6 @@ use crate::endpoints::document;
 use crate::endpoints::model_candidates::ModelCandidates;
 use crate::endpoints::persona::{ChatCharacter, SurroundingPrompts};
 use crate::endpoints::web_context::{self, WebContext, WebOptions};
-use crate::model_headers;
-use crate::paid_chat::{AnswerStart, ChatOrder, PaidChat, RouteNotes};
-use crate::paid_work::PaidCall;
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::reply::sse::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/chat/completions", create_chat_completion)

@@ -9,23 +9,25 @@ use std::sync::Arc;
 
 use domain::catalogue::{ModelSpec, ModelTier, ModelType, ResolvedModel};
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::event_stream::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
+use http_frame::model_headers;
+use http_frame::paid_chat::{
+    AnswerStart, ChatCandidate, ChatOrder, ExtraCharges, PaidChat, RouteNotes,
+};
+use http_frame::paid_work::PaidCall;
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::completions::{Completion, CompletionRequest};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::completions::echo::PromptEcho;
 use crate::endpoints::completions::reply::CompletionHead;
 use crate::endpoints::completions::sse_encoder::CompletionSseEncoder;
 use crate::endpoints::inference_body::InferenceBody;
-use crate::model_headers;
-use crate::paid_chat::{AnswerStart, ChatCandidate, ChatOrder, ExtraCharges, PaidChat, RouteNotes};
-use crate::paid_work::PaidCall;
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::reply::sse::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/completions", create_completion)

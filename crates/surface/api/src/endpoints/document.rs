@@ -13,6 +13,8 @@ use documents::DocumentBudget;
 use domain::catalogue::TextCapability;
 use domain::media::{self, InlineMedia, MediaSource};
 use engine::PartKind;
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
 use sandbox::ReaderError;
 use sandbox::tasks::ReaderTask;
 use sandbox::tasks::document::DocumentTask;
@@ -20,8 +22,6 @@ use schema_check::ValidationFaults;
 use wire::chat::FileData;
 
 use crate::endpoints::model_candidates::ModelCandidates;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
 
 const PDF: &str = "application/pdf";
 /// Per request: a conversation contains the files of earlier turns.

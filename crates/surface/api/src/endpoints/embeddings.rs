@@ -8,19 +8,19 @@ use std::sync::Arc;
 use domain::catalogue::{ModelSpec, ModelType};
 use domain::limits::tiers::LimitClass;
 use engine::EngineUsage;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::model_headers;
+use http_frame::paid_work::{PaidCall, WorkResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use ledger_core::{AMOUNT_MAX, HoldRange};
 use wire::embeddings::{EmbeddingList, EmbeddingRequest, EncodingFormat};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::inference_body::InferenceBody;
-use crate::model_headers;
-use crate::paid_work::{PaidCall, WorkResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/embeddings", create_embedding)

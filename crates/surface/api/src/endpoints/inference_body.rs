@@ -2,14 +2,13 @@
 
 use axum::body::Body;
 use axum::http::request::Parts;
+use http_frame::input::{BodyLimits, HandlerInput, InputRejection, JsonBody};
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wire::chat::{InferenceError, InferenceRejection};
-
-use crate::input::{BodyLimits, HandlerInput, InputRejection, JsonBody};
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
 
 #[derive(Debug)]
 pub(super) struct InferenceBody<T>(pub(super) T);

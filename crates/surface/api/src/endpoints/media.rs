@@ -1,19 +1,19 @@
 //! `GET` and `DELETE /media/{id}`: downloads or revokes a signed link, without a credential.
 
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{PathParameters, QueryParameters, RangeHeader};
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
+use http_frame::reply::media::{FileReply, LinkedFile};
 use moment::Timestamp;
 use store::job::{JobState, QueuedJob};
 use uuid::Uuid;
 use wire::audio::Completed;
 use wire::video::{LinkPath, LinkQuery};
 
-use crate::app::{AppState, SharedApp};
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{PathParameters, QueryParameters, RangeHeader};
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::reply::media::{FileReply, LinkedFile};
 use jobs::LinkFault;
 
 const PATH: &str = "/media/{id}";

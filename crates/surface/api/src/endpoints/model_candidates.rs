@@ -7,13 +7,12 @@ use domain::catalogue::{
     TextCapability, TextSpec,
 };
 use engine::ChatRequest;
+use http_frame::app::AppState;
+use http_frame::paid_chat::ChatCandidate;
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::model::refuse_model;
 use schema_check::ValidationFaults;
-
-use crate::app::AppState;
-use crate::paid_chat::ChatCandidate;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::refusal::model::refuse_model;
 
 pub(super) struct ModelCandidates<'a> {
     pub(super) first: ResolvedModel<'a>,

@@ -1,12 +1,11 @@
 //! Characters in conversations: the prompts that they add.
 
 use characters::CharacterCard;
+use http_frame::app::AppState;
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
 use store::character::{CharacterWrite, StoredCharacter};
 use store::write::WriteGroup;
-
-use crate::app::AppState;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
 
 /// A character with its card.
 pub(super) struct ChatCharacter {

@@ -23,13 +23,23 @@ use axum::http::StatusCode;
 use domain::catalogue::{ModelTier, TextCapability, TextSpec};
 use domain::limits::tiers::LimitClass;
 use engine::{NativeProtocol, NativeRequest};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::event_stream::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
+use http_frame::hosts::CheckedHosts;
+use http_frame::model_headers;
+use http_frame::paid_chat::{AnswerStart, ChatOrder, HoldPolicy, PaidChat, RouteNotes};
+use http_frame::paid_work::PaidCall;
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::inference::CONTEXT_OVERFLOW;
+use http_frame::reply::WithHeaders;
+use http_frame::request_id::RequestId;
 use wire::chat::SearchMode;
 use wire::responses::{ResponseError, ResponseRequest};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::document::{self, RequestDocuments};
 use crate::endpoints::model_candidates::ModelCandidates;
 use crate::endpoints::persona::{ChatCharacter, SurroundingPrompts};
@@ -44,16 +54,6 @@ use crate::endpoints::responses::tools::ResponseEcho;
 use crate::endpoints::responses::unsupported::AvailableSearches;
 use crate::endpoints::responses::web::WebSearchRequest;
 use crate::endpoints::web_context::{self, LastMessage, WebContext, WebOptions};
-use crate::hosts::CheckedHosts;
-use crate::model_headers;
-use crate::paid_chat::{AnswerStart, ChatOrder, HoldPolicy, PaidChat, RouteNotes};
-use crate::paid_work::PaidCall;
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::refusal::inference::CONTEXT_OVERFLOW;
-use crate::reply::WithHeaders;
-use crate::reply::sse::{EventStreamBody, KEEP_ALIVE, WholeOrStream};
-use crate::request_id::RequestId;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/responses", create_response)

@@ -5,8 +5,7 @@ mod quote;
 pub(super) mod signature;
 
 use domain::catalogue::{CatalogueModel, TextCapability, TextSpec};
-
-use crate::refusal::Refusal;
+use http_frame::refusal::Refusal;
 
 /// Refuses models without attestation.
 fn require_enclave(model: &CatalogueModel) -> Result<(), Refusal> {

@@ -8,15 +8,14 @@ use std::fmt::Write as _;
 use ::web::{FetchFault, PAGE_BYTES_MAX, ScrapeFault, ScrapedPage};
 use domain::web_search;
 use futures_util::future::join_all;
+use http_frame::paid_chat::ExtraCharges;
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
+use http_frame::web::WebWork;
 use ledger_core::HoldRange;
 use moment::Timestamp;
 use wire::chat::{SearchMode, WebSearchCitation};
-
-use crate::paid_chat::ExtraCharges;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::web::WebWork;
 
 /// Header with the outcome of the search.
 pub(crate) const HEADER: &str = "x-service-web-search";

@@ -4,12 +4,11 @@ pub(super) mod balance;
 pub(super) mod top_up;
 pub(super) mod transactions;
 
+use http_frame::caller::SignedInWallet;
+use http_frame::refusal::Refusal;
 use schema_check::ValidationFaults;
 use wallet::WalletAddress;
 use wire::wallets::WalletPath;
-
-use crate::caller::SignedInWallet;
-use crate::refusal::Refusal;
 
 /// The wallet in the path, if it is the one that signed in.
 fn require_own_wallet(

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use api::metering_faults::FaultCounts;
 use config::sections::provider::{ProviderConfig, ProviderKind};
 use domain::catalogue::{CatalogueModel, ModelRoute};
 use futures_util::future::join_all;
+use http_frame::metering_faults::FaultCounts;
 use moment::{Clock, SystemClock, Timestamp};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, header};
 use serde_json::Value;

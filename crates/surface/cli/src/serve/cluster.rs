@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::console::ConsoleApp;
-use api::nodes::NodeClients;
-use api::transport::connection_limits::ConnectionLimits;
-use api::transport::server::{BoundedListener, serve_listener};
-use api::transport::timeouts::ConnectionTimeouts;
 use background::spawn_loop;
 use config::sections::cluster::ClusterConfig;
 use control::secrets::{SecretName, read_or_create_secret};
 use control::service::ControlService;
+use http_frame::nodes::NodeClients;
+use http_frame::transport::connection_limits::ConnectionLimits;
+use http_frame::transport::server::{BoundedListener, serve_listener};
+use http_frame::transport::timeouts::ConnectionTimeouts;
 use jobs::JobQueue;
 use lanes::LanePool;
 use ledger_core::OwnerId;

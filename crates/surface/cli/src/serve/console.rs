@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use api::console::assets::{ConsoleAssets, DocumentationPage, StaticAsset};
 use api::console::{ConsoleState, OperateError, OperatorKey, RunOperation};
-use api::engines::CurrentEngines;
-use api::session_state::SessionState;
 use config::sources::FlagSetting;
 use control::actor::AuditActor;
 use control::operation::{ControlOperation, OperationError};
 use control::secrets::{SecretName, read_or_create_secret};
 use control::service::ControlService;
+use http_frame::engines::CurrentEngines;
+use http_frame::session_state::SessionState;
 use serde_json::{Value, json};
 
 use super::weights::{self, WeightsOperation};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::proxy::CurrentChains;
 use background::spawn_loop;
 use control::service::ControlService;
 use control::stakes::{StakeReadReport, StakeReader};
+use http_frame::proxy::CurrentChains;
 use metrics_exporter_prometheus::PrometheusHandle;
 use store::write::{StoreWrite, WriteGroup};
 use tokio::time::{Interval, MissedTickBehavior, interval};

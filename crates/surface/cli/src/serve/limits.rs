@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::anonymous_limits::AnonymousLimits;
-use api::app::SharedApp;
-use api::principal::Principal;
 use background::spawn_loop;
 use config::sections::limits::{CounterStorage, LimitsConfig};
 use domain::limits::shares::SharedCounts;
+use http_frame::anonymous_limits::AnonymousLimits;
+use http_frame::app::SharedApp;
+use http_frame::principal::Principal;
 use limits_redis::{OnBlock, RedisCounts};
 use store_postgres::PostgresStore;
 use tokio::time::interval;

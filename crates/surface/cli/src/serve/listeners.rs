@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use api::admin::EngineReport;
 use api::console::ConsoleApp;
-use api::transport::connection_limits::ConnectionLimits;
-use api::transport::server::{BoundedListener, serve_listener};
-use api::transport::timeouts::ConnectionTimeouts;
 use background::spawn_loop;
 use config::sections::server::ServerConfig;
+use http_frame::transport::connection_limits::ConnectionLimits;
+use http_frame::transport::server::{BoundedListener, serve_listener};
+use http_frame::transport::timeouts::ConnectionTimeouts;
 use lanes::LanePool;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use tokio::net::TcpListener;

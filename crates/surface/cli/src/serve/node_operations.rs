@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use api::nodes::{ForwardError, NodeClients};
 use axum::routing::post;
 use axum::{Json, Router};
 use control::node_forwarder::{NodeForwarder, NodeOrder, OperationFuture};
@@ -10,6 +9,7 @@ use control::operation::OperationError;
 use control::reply::ControlReply;
 use control::service::ControlService;
 use control::socket::SocketReply;
+use http_frame::nodes::{ForwardError, NodeClients};
 use payments::CreditFuture;
 use store::claim::ClaimId;
 

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use api::engines::CurrentEngines;
 use config::read::ServiceConfig;
 use config::sections::media::MediaConfig;
 use control::reply::JobProgress;
 use control::secrets::{SecretName, read_or_create_secret};
 use control::service::{ControlService, ProgressOf};
+use http_frame::engines::CurrentEngines;
 use jobs::{EngineLookup, JobQueue, LinkSecret, QueueDependencies, QueueSettings};
 use media_store::{MediaStore, S3Location};
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::transport::connection_limits::ConnectionLimits;
-use api::transport::server::{BoundedListener, serve_listener};
-use api::transport::timeouts::ConnectionTimeouts;
+use http_frame::transport::connection_limits::ConnectionLimits;
+use http_frame::transport::server::{BoundedListener, serve_listener};
+use http_frame::transport::timeouts::ConnectionTimeouts;
 use lanes::LanePool;
 use serde_json::json;
 use testkit::app::TestApp;

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::transport::connection_limits::ConnectionLimits;
-use api::transport::server::{BoundedListener, serve_listener};
-use api::transport::timeouts::ConnectionTimeouts;
 use http_body_util::{BodyExt, Empty};
+use http_frame::transport::connection_limits::ConnectionLimits;
+use http_frame::transport::server::{BoundedListener, serve_listener};
+use http_frame::transport::timeouts::ConnectionTimeouts;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use lanes::LanePool;
 use testkit::app::TestApp;

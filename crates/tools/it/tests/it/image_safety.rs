@@ -4,13 +4,13 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use api::engines::EngineSet;
 use bytes::Bytes;
 use engine::{
     EditRequest, EngineError, ImageAnswer, ImageClassifier, ImageEngine, ImageFile, ImageFuture,
     ImageRequest,
 };
 use futures_util::future::BoxFuture;
+use http_frame::engines::EngineSet;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
 use testkit::client::TestReply;

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use api::engines::EngineSet;
 use bytes::Bytes;
 use engine::{
     CutOutRequest, EngineError, ImageAnswer, ImageEngine, ImageFuture, PictureSize, UpscaleRequest,
 };
+use http_frame::engines::EngineSet;
 use pictures::ImageFileFormat;
 use serde_json::json;
 use testkit::app::TestApp;

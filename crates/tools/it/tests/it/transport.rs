@@ -17,7 +17,7 @@ async fn every_response_carries_its_id_version_time_and_host() {
         let id = reply.header("x-request-id");
         assert_eq!(id.len(), 32, "{path}");
         assert_eq!(reply.header("cf-ray"), id);
-        assert_eq!(reply.header("x-service-version"), api::version::VERSION);
+        assert_eq!(reply.header("x-service-version"), http_frame::version::VERSION);
         assert_eq!(reply.header("x-service-timestamp"), app.clock.now_text());
         assert_eq!(reply.header("x-service-host-name"), "testhost");
         assert_eq!(reply.header("content-type"), "application/json");
@@ -78,7 +78,7 @@ async fn a_panic_is_a_500_with_an_id_and_the_service_goes_on() {
     }
     let app = TestApp::start().await;
     let routes = Router::new().route("/boom", get(panics)).route("/calm", get(async || "calm"));
-    let router = api::transport::wrap_routes(routes, app.app.transport_context())
+    let router = http_frame::transport::wrap_routes(routes, app.app.transport_context())
         .with_state(app.app.clone());
     let ask = async |path: &str| {
         let request = Request::get(path).body(Body::empty()).unwrap();

@@ -1,19 +1,19 @@
 //! `PATCH /api_keys`: changes a key's description, limits or expiry.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use schema_check::ValidationFaults;
 use store::key::KeySettings;
 use wire::api_keys::{ApiKeyChange, ApiKeyChanged};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::api_keys::detail::{RecentUsage, describe_key};
 use crate::endpoints::api_keys::terms::KeyLimits;
 use crate::endpoints::api_keys::{find_key, refuse_write, terms};
-use crate::input::JsonBody;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const UNKNOWN: &str = "API key not found or expired";
 

@@ -2,6 +2,13 @@
 
 use domain::access::KeyKind;
 use domain::limits::tiers::LimitClass;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use ledger_core::OwnerId;
 use moment::Timestamp;
 use schema_check::ValidationFaults;
@@ -9,14 +16,7 @@ use store::error::StoreError;
 use store::key::KeySettings;
 use wire::api_keys::{ApiKeyType, LimitPeriod, MintedApiKey, NewApiKey, NewApiKeyReply};
 
-use crate::app::{AppState, SharedApp};
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::api_keys::{detail, terms};
-use crate::input::JsonBody;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/api_keys", create_api_key)

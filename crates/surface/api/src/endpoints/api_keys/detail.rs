@@ -1,15 +1,14 @@
 //! API keys as shown to their owner.
 
 use domain::access::{KeyKind, ModelPrivacy};
+use http_frame::app::AppState;
+use http_frame::refusal::Refusal;
 use ledger_core::{KeyId, KeyTerms, LimitClass, LimitPeriod, OwnerId};
 use moment::Timestamp;
 use money::{BalanceCurrency, Nano};
 use store::key::ApiKey;
 use store::usage::{DayRange, KeyUsage};
 use wire::api_keys as wire;
-
-use crate::app::AppState;
-use crate::refusal::Refusal;
 
 const TRAILING_DAYS: i64 = 7;
 

@@ -1,16 +1,16 @@
 //! `GET /api_keys/{id}`: shows one key of the account.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::PathParameters;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::api_keys::{ApiKeyPath, ApiKeyReply};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::api_keys::detail::{RecentUsage, describe_key};
 use crate::endpoints::api_keys::find_key;
-use crate::input::PathParameters;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/api_keys/{id}", get_api_key)

@@ -1,16 +1,16 @@
 //! `GET /api_keys`: lists the keys of the account.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::NoInput;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::api_keys::ApiKeyList;
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::api_keys::detail::{RecentUsage, describe_key};
 use crate::endpoints::api_keys::is_of_account;
-use crate::input::NoInput;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/api_keys", list_api_keys)

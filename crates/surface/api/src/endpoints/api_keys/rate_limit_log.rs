@@ -1,14 +1,13 @@
 //! `GET /api_keys/rate_limit_logs`: lists the latest rate-limit refusals.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::NoInput;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::api_keys::{RateLimitLog, RateLimitLogEntry};
-
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::NoInput;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/api_keys/rate_limit_logs", list_rate_limit_logs)

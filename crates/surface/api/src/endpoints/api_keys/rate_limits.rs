@@ -2,20 +2,19 @@
 
 use domain::catalogue::{Catalogue, CatalogueModel, ModelSelection, ModelType};
 use domain::limits::tiers::{LimitClass, RateLimitTier};
+use http_frame::app::SharedApp;
+use http_frame::call::{ApiCall, limit_log_name};
+use http_frame::caller::KeyHolder;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::NoInput;
+use http_frame::payment::can_consume;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use moment::Timestamp;
 use store::key::ApiKey;
 use wire::api_keys::{
     ApiTier, ModelRateLimits, RateLimit, RateLimitKind, RateLimits, RateLimitsReply, TierBalances,
 };
-
-use crate::app::SharedApp;
-use crate::call::{ApiCall, limit_log_name};
-use crate::caller::KeyHolder;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::NoInput;
-use crate::payment::can_consume;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/api_keys/rate_limits", get_rate_limits)

@@ -1,15 +1,15 @@
 //! `DELETE /api_keys`: revokes a key at once and for good.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::QueryOrJson;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::api_keys::{ApiKeyChoice, Done};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::api_keys::{find_key, refuse_write};
-use crate::input::QueryOrJson;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const UNKNOWN: &str = "API key could not be found";
 

@@ -2,6 +2,14 @@
 
 use access::wallets::{self, NonceRefusal};
 use domain::limits::tiers::LimitClass;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{JsonBody, QueryParameters};
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
+use http_frame::wallet_sign_in::is_confirmed;
 use store::owner::OwnerKind;
 use wallet::{
     EvmAddress, WalletAddress, WalletVerdict, Web3Key, Web3KeyFault, mint_token, verify_web3_key,
@@ -9,15 +17,7 @@ use wallet::{
 use wire::api_keys::{ApiKeyType, NewApiKey, NewApiKeyReply};
 use wire::wallets::{NewWeb3Key, Web3Token, Web3TokenQuery, Web3TokenReply};
 
-use crate::app::{AppState, SharedApp};
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::api_keys::create;
-use crate::input::{JsonBody, QueryParameters};
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::wallet_sign_in::is_confirmed;
 
 const PATH: &str = "/api_keys/generate_web3_key";
 const DESCRIPTION_UNSAID: &str = "Web3 API Key";

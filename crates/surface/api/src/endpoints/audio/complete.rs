@@ -1,16 +1,16 @@
 //! `POST /audio/complete`: deletes the file of a job.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::JobCollector;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use store::job::JobKind;
 use wire::audio::{CompleteRequest, Completed};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::JobCollector;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::JsonBody;
 use crate::job_retrieval::{self, JobReference};
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/complete", complete_audio)

@@ -4,10 +4,9 @@ use domain::catalogue::{ChoiceList, LyricsSupport, MusicDuration, MusicSpec, Nam
 use domain::languages::is_language_code;
 use domain::pricing::{MusicPrice, QueuedLine};
 use engine::MusicRequest;
+use http_frame::refusal::Refusal;
 use schema_check::ValidationFaults;
 use wire::audio::{AudioQueueRequest, DurationSeconds};
-
-use crate::refusal::Refusal;
 
 /// Used if the catalogue sets no other limit.
 const LYRICS_CHARACTERS_MAX: u64 = 4096;

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use domain::catalogue::{ModelSpec, ModelType};
 use engine::MediaRequest;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{IdempotencyHeader, JsonWithBytes};
+use http_frame::keyed_work;
+use http_frame::model_headers::build_model_headers;
+use http_frame::paid_work::PaidCall;
+use http_frame::paid_work::queued_job::{self, JobDescription, draw_seed};
+use http_frame::refusal::Refusal;
+use http_frame::reply::queued_job::QueuedReply;
 use rpc::idempotency::RequestFingerprint;
 use store::job::JobKind;
 use wire::audio::{AudioQueueRequest, AudioQueued, QueuedStatus};
 
 use super::music;
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{IdempotencyHeader, JsonWithBytes};
-use crate::keyed_work;
-use crate::model_headers::build_model_headers;
-use crate::paid_work::PaidCall;
-use crate::paid_work::queued_job::{self, JobDescription, draw_seed};
-use crate::refusal::Refusal;
-use crate::reply::queued_job::QueuedReply;
 
 const PATH: &str = "/audio/queue";
 

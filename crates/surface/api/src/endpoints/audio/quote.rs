@@ -1,18 +1,18 @@
 //! `POST /audio/quote`: returns the price of a piece of music.
 
 use domain::catalogue::{ModelSpec, ModelType};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::model::refuse_model;
+use http_frame::reply::WithHeaders;
 use money::WorkCost;
 use wire::audio::{AudioQuoteRequest, Quote};
 
 use super::music;
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::JsonBody;
-use crate::refusal::Refusal;
-use crate::refusal::model::refuse_model;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/quote", quote_audio)

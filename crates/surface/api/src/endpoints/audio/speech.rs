@@ -11,23 +11,23 @@ use axum::body::Body;
 use domain::catalogue::{Catalogue, ModelResolveError, ModelSpec, ModelType, ResolvedModel};
 use domain::limits::tiers::LimitClass;
 use domain::voices::{self, VoiceBinding};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::model_headers;
+use http_frame::paid_work::PaidCall;
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::audio::refuse_speech;
+use http_frame::refusal::model::refuse_model;
+use http_frame::reply::WithHeaders;
+use http_frame::reply::audio::{SpeechAudio, SpeechReply};
 use ledger_core::{AMOUNT_MAX, HoldRange};
 use wire::audio::SpeechRequest;
 
 use self::paid_speech::PaidSpeech;
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::inference_body::InferenceBody;
-use crate::model_headers;
-use crate::paid_work::PaidCall;
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::refusal::audio::refuse_speech;
-use crate::refusal::model::refuse_model;
-use crate::reply::WithHeaders;
-use crate::reply::audio::{SpeechAudio, SpeechReply};
 
 /// The specification's default model.
 const MODEL_DEFAULT: &str = "tts-kokoro";

@@ -3,6 +3,18 @@
 use std::sync::Arc;
 
 use engine::{FileKind, TimestampOptions, TranscriptionRequest};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{FormOrJson, MultipartForm};
+use http_frame::model_headers;
+use http_frame::paid_work::{PaidCall, WorkResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::audio::refuse_transcription;
+use http_frame::reply::WithHeaders;
+use http_frame::reply::transcript::VideoTranscriptReply;
 use ledger_core::HoldRange;
 use wire::audio::{VideoTranscript, VideoTranscriptFormat, VideoTranscriptionRequest};
 
@@ -10,19 +22,7 @@ use super::transcriptions::{
     ONE_SECOND, TranscriptionModel, choose_model, inspect_recording, measure_billed_length,
     take_one_file,
 };
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
 use crate::caller_files;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FormOrJson, MultipartForm};
-use crate::model_headers;
-use crate::paid_work::{PaidCall, WorkResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::refusal::audio::refuse_transcription;
-use crate::reply::WithHeaders;
-use crate::reply::transcript::VideoTranscriptReply;
 
 const ACCEPTED: &str = "video/mp4, video/webm, audio/*";
 

@@ -10,6 +10,15 @@ use domain::catalogue::{
 };
 use domain::voices::{self, VoiceBinding};
 use engine::{EngineError, FileKind, VoiceSample};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::MultipartForm;
+use http_frame::model_headers;
+use http_frame::paid_work::{PaidCall, WorkResult};
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use ledger::WorkCharge;
 use ledger_core::HoldRange;
 use money::WorkCost;
@@ -17,15 +26,6 @@ use schema_check::ValidationFaults;
 use wire::audio::{ClonedVoice, VoiceCloneRequest};
 
 use super::transcriptions::{inspect_recording, take_one_file};
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::MultipartForm;
-use crate::model_headers;
-use crate::paid_work::{PaidCall, WorkResult};
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

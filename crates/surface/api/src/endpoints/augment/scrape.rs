@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use ::web::{FetchFault, PAGE_BYTES_MAX, ScrapeFault};
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::paid_work::{PaidCall, WorkResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
+use http_frame::web::WebWork;
 use schema_check::ValidationFaults;
 use wire::augment::{ScrapeFormat, ScrapeRequest, ScrapeResult};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::augment::{build_charge, hold_price};
-use crate::input::JsonBody;
-use crate::paid_work::{PaidCall, WorkResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::web::WebWork;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/augment/scrape", scrape_page)

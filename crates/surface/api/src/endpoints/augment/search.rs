@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use ::web::SearchError;
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::paid_work::{PaidCall, WorkResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
+use http_frame::web::WebWork;
 use wire::augment::{SearchRequest, SearchResult, SearchResults};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::augment::{build_charge, hold_price};
-use crate::input::JsonBody;
-use crate::paid_work::{PaidCall, WorkResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::web::WebWork;
 
 const RESULTS_DEFAULT: u8 = 10;
 

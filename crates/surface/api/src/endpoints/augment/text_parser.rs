@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{MultipartForm, UploadedFile};
+use http_frame::paid_work::{PaidCall, WorkResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
+use http_frame::reply::document_text::DocumentTextReply;
+use http_frame::web::WebWork;
 use wire::augment::{ParsedText, TextFormat, TextParserRequest};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::augment::{build_charge, hold_price};
-use crate::input::{MultipartForm, UploadedFile};
-use crate::paid_work::{PaidCall, WorkResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
-use crate::reply::document_text::DocumentTextReply;
-use crate::web::WebWork;
 
 /// In most languages a token has about 3.2 characters.
 const TENTHS_OF_CHARACTERS_PER_TOKEN: usize = 32;

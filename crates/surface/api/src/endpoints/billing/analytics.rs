@@ -2,19 +2,18 @@
 
 mod totals;
 
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::QueryParameters;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use ledger_core::OwnerId;
 use moment::Timestamp;
 use schema_check::ValidationFaults;
 use store::usage::DayRange;
 use wire::billing::{Analytics, AnalyticsGroup, AnalyticsQuery, SessionTotals};
-
-use crate::app::{AppState, SharedApp};
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::QueryParameters;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const DAYS_DEFAULT: i64 = 7;
 const DAYS_MAX: i64 = 90;

@@ -1,17 +1,17 @@
 //! `GET /billing/balance`: the account's balances.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::NoInput;
+use http_frame::payment::can_consume;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use ledger_core::AllowanceKind;
 use wire::billing as wire;
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::billing::wire_currency;
-use crate::input::NoInput;
-use crate::payment::can_consume;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/billing/balance", get_balance)

@@ -1,18 +1,18 @@
 //! `GET /billing/usage`: charges, by page.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AdminCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::QueryParameters;
+use http_frame::refusal::Refusal;
+use http_frame::reply::{CsvFile, TableReply, WithHeaders};
 use store::usage::{PageRequest, UsageFilter, UsageOrder};
 use wire::billing::{Pagination, SortOrder, UsagePage, UsageQuery};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AdminCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::billing::csv::write_csv;
 use crate::endpoints::billing::row::to_wire_row;
 use crate::endpoints::billing::{RangeEnd, from_wire_currency, parse_range};
-use crate::input::QueryParameters;
-use crate::refusal::Refusal;
-use crate::reply::{CsvFile, TableReply, WithHeaders};
 
 const ROWS_DEFAULT: u32 = 200;
 

@@ -1,10 +1,9 @@
 //! A character in the response's form.
 
+use http_frame::app::AppState;
+use http_frame::base_paths::BASE_PATH;
 use store::character::ListedCharacter;
 use wire::characters::{Character, CharacterStats};
-
-use crate::app::AppState;
-use crate::base_paths::BASE_PATH;
 
 pub(super) fn to_wire_character(app: &AppState, line: ListedCharacter) -> Character {
     let public_url = app.settings.public_url.as_str();

@@ -1,15 +1,15 @@
 //! `GET /characters/{slug}`: shows one character.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::KeyHolder;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::PathParameters;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::characters::{CharacterPath, CharacterReply};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::KeyHolder;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::characters::{detail, find_character};
-use crate::input::PathParameters;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/characters/{slug}", get_character)

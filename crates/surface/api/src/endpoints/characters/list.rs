@@ -1,19 +1,19 @@
 //! `GET /characters`: lists the characters that match the query.
 
 use characters::{SearchTerm, search_terms};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::KeyHolder;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::QueryParameters;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use schema_check::ValidationFaults;
 use store::character::{CharacterQuery, CharacterSort};
 use wire::billing::SortOrder;
 use wire::characters::{self as wire_characters, CharacterList, CharacterListQuery};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::KeyHolder;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::characters::detail;
-use crate::input::QueryParameters;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const LIMIT_DEFAULT: u32 = 50;
 /// Items per list parameter.

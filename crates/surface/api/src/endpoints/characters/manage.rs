@@ -2,6 +2,13 @@
 
 use characters::{CharacterCard, draw_portrait, to_slug};
 use domain::entropy::time_ordered_id;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::ApiCall;
+use http_frame::caller::OperatorCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{JsonBody, PathParameters, QueryParameters};
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use schema_check::ValidationFaults;
 use serde_json::{Map, Value};
 use store::character::{
@@ -14,14 +21,7 @@ use wire::characters::{
     ManagedCharacter, NewCharacter,
 };
 
-use crate::app::{AppState, SharedApp};
-use crate::call::ApiCall;
-use crate::caller::OperatorCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::characters::{detail, find_character, list};
-use crate::input::{JsonBody, PathParameters, QueryParameters};
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const ALL: &str = "/admin/characters";
 const ONE: &str = "/admin/characters/{slug}";

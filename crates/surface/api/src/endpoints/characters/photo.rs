@@ -2,18 +2,17 @@
 
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::PathParameters;
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
+use http_frame::reply::HandlerReply;
 use schemars::SchemaGenerator;
 use store::character::CharacterPicture;
 use wire::characters::CharacterPath;
-
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::PathParameters;
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
-use crate::reply::HandlerReply;
 
 /// An SVG may contain scripts; this policy keeps browsers from running them.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";

@@ -2,6 +2,14 @@
 
 use characters::anonymize_author;
 use domain::entropy::time_ordered_id;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::KeyHolder;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{JsonBody, PathParameters, QueryParameters};
+use http_frame::payment::{CONSUMABLE_MIN, can_consume};
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use ledger_core::OwnerId;
 use store::character::{self as stored, CharacterWrite};
 use store::write::WriteGroup;
@@ -10,15 +18,7 @@ use wire::characters::{
     ReviewSummary,
 };
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::KeyHolder;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::characters::{detail, find_character};
-use crate::input::{JsonBody, PathParameters, QueryParameters};
-use crate::payment::{CONSUMABLE_MIN, can_consume};
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const PATH: &str = "/characters/{slug}/reviews";
 const SIZE_DEFAULT: u32 = 20;

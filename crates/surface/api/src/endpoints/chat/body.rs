@@ -2,14 +2,14 @@
 
 use axum::body::Body;
 use axum::http::request::Parts;
+use http_frame::input::{BodyLimits, HandlerInput, InputRejection, JsonBody};
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
 use schemars::SchemaGenerator;
 use serde_json::Value;
 use wire::chat::{ChatCompletionRequest, InferenceError, InferenceRejection};
 
 use super::compat;
-use crate::input::{BodyLimits, HandlerInput, InputRejection, JsonBody};
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
 
 #[derive(Debug)]
 pub(super) struct ChatBody {

@@ -1,6 +1,8 @@
 //! A whole answer in the response's form.
 
 use engine::ChatChoice;
+use http_frame::paid_chat::PaidAnswer;
+use http_frame::payment;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use wire::chat::{
@@ -11,8 +13,6 @@ use wire::chat::{
 
 use super::{encrypted_reasoning, think_filter};
 use crate::endpoints::citations;
-use crate::paid_chat::PaidAnswer;
-use crate::payment;
 
 /// The fields common to all chunks of one answer.
 #[derive(Debug, Clone)]

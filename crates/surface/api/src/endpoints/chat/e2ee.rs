@@ -6,14 +6,13 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use engine::{ChatEncryptionKeys, SEAL_BYTES};
+use http_frame::input::{BodyLimits, HandlerInput, InputRejection};
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
 use schema_check::{PathStep, ValidationFaults};
 use schemars::SchemaGenerator;
 use serde_json::json;
 use wire::chat::{ChatCompletionRequest, Message, MessageContent, SealError};
-
-use crate::input::{BodyLimits, HandlerInput, InputRejection};
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
 
 const CLIENT_KEY: &str = "X-Service-TEE-Client-Pub-Key";
 const MODEL_KEY: &str = "X-Service-TEE-Model-Pub-Key";

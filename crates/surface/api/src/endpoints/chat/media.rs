@@ -3,11 +3,11 @@
 //! They are checked once for all models that may get them, because checking decodes large data.
 
 use domain::media;
+use http_frame::hosts::CheckedHosts;
 use schema_check::{PathStep, ValidationFaults};
 use wire::chat::{ContentPart, Message, MessageContent};
 
 use crate::endpoints::document::{InlineFile, describe_failed_check};
-use crate::hosts::CheckedHosts;
 
 /// Every fault, each at its part.
 pub(super) fn check_media(messages: &[Message], hosts: &CheckedHosts) -> ValidationFaults {

@@ -1,9 +1,8 @@
 //! The options of this service, from the body and from suffixes of the model name.
 
+use http_frame::refusal::Refusal;
 use schema_check::ValidationFaults;
 use wire::chat::{EffectiveParameters, SearchMode, ServiceParameters};
-
-use crate::refusal::Refusal;
 
 const FIELD: &str = "service_parameters";
 

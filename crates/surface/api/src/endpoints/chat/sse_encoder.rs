@@ -8,6 +8,11 @@
 use std::collections::BTreeMap;
 
 use engine::{ChatChunk, ChoiceDelta, ToolCallDelta};
+use http_frame::event_stream::{SseEncoder, push_json, push_parts};
+use http_frame::paid_chat::{AnswerPart, ChatSettlement};
+use http_frame::payment;
+use http_frame::refusal::inference::InferenceFailure;
+use http_frame::request_id::RequestId;
 use wire::chat::{
     self, ChunkChoice, ChunkDelta, ChunkFunction, ChunkToolCall, CompletionRole, Cost,
     EffectiveParameters, TokenUsage, ToolKind,
@@ -17,11 +22,6 @@ use super::completion::{ChatChunkHead, finish_reason};
 use super::encrypted_reasoning::EncryptedHints;
 use super::think_filter::ThoughtFilter;
 use crate::endpoints::citations;
-use crate::paid_chat::{AnswerPart, ChatSettlement};
-use crate::payment;
-use crate::refusal::inference::InferenceFailure;
-use crate::reply::sse::{SseEncoder, push_json, push_parts};
-use crate::request_id::RequestId;
 
 pub(super) struct ChatSseEncoder {
     frame: ChatChunkHead,

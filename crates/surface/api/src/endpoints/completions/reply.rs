@@ -1,12 +1,12 @@
 //! Continuations in the response's form.
 
 use engine::FinishReason;
+use http_frame::paid_chat::{ChatSettlement, PaidAnswer};
+use http_frame::payment;
+use http_frame::request_id::RequestId;
 use wire::completions::{Completion, CompletionChoice};
 
 use super::echo::PromptEcho;
-use crate::paid_chat::{ChatSettlement, PaidAnswer};
-use crate::payment;
-use crate::request_id::RequestId;
 
 /// The fields common to all chunks of one answer.
 #[derive(Debug, Clone)]

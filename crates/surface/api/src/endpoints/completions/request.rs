@@ -4,11 +4,10 @@ use domain::catalogue::{TextCapability, TextSpec};
 use engine::{
     ChatMessage, ChatRequest, CompletionPrompt, LogprobParameters, PromptText, SamplingParameters,
 };
+use http_frame::refusal::Refusal;
 use schema_check::ValidationFaults;
 use wire::chat::Stop;
 use wire::completions::{self, CompletionRequest};
-
-use crate::refusal::Refusal;
 
 /// Length of a continuation if the caller sets none, as in OpenAI's API.
 const TOKENS_DEFAULT: u64 = 16;

@@ -5,12 +5,12 @@
 //! last.
 
 use engine::ChatChunk;
+use http_frame::event_stream::{SseEncoder, push_json};
+use http_frame::paid_chat::{AnswerPart, ChatSettlement};
+use http_frame::refusal::inference::InferenceFailure;
 use wire::completions::CompletionChoice;
 
 use super::reply::{CompletionHead, finish_name};
-use crate::paid_chat::{AnswerPart, ChatSettlement};
-use crate::refusal::inference::InferenceFailure;
-use crate::reply::sse::{SseEncoder, push_json};
 
 pub(super) struct CompletionSseEncoder {
     frame: CompletionHead,

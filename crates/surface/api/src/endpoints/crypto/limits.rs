@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use domain::limits::tiers::LimitClass;
 use domain::limits::window::LimitSubject;
+use http_frame::call::limit_log_name;
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::proxy::LimitHeaders;
 use moment::Timestamp;
 use rpc::in_flight::IN_FLIGHT_PER_OWNER_MAX;
 use rpc::window::CapReached;
-
-use crate::call::limit_log_name;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::refusal::proxy::LimitHeaders;
 
 /// Counts one request, whatever the number of calls in it.
 pub(super) fn admit_request(call: &PaidCall) -> Result<(), Refusal> {

@@ -1,23 +1,23 @@
 //! `POST /crypto/rpc/{network}`: forwards JSON-RPC calls to a chain's nodes.
 
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{IdempotencyHeader, PathParameters, RawJson};
+use http_frame::keyed_work;
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
 use rpc::batch::{BatchRefusal, CallBatch};
 use rpc::idempotency::RequestFingerprint;
 use rpc::networks::RpcNetwork;
 use schema_check::{PathStep, ValidationFaults};
 use wire::crypto::{RpcBody, RpcPath};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::crypto::limits;
 use crate::endpoints::crypto::reply::RpcReply;
 use crate::endpoints::crypto::work::RpcWork;
-use crate::input::{IdempotencyHeader, PathParameters, RawJson};
-use crate::keyed_work;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post(super::PATH, call_rpc)

@@ -1,13 +1,12 @@
 //! The response to JSON-RPC calls.
 
 use axum::response::Response;
+use http_frame::keyed_work::AnswerOrReplay;
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
+use http_frame::reply::HandlerReply;
 use schemars::SchemaGenerator;
 use wire::crypto::{CapError, RpcAnswers};
-
-use crate::keyed_work::AnswerOrReplay;
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
-use crate::reply::HandlerReply;
 
 /// A node's response, or the replay of an earlier one.
 #[derive(Debug)]

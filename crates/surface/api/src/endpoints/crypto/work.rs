@@ -4,6 +4,13 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
+use http_frame::app::AppState;
+use http_frame::keyed_work::{self, BuildResponseRow, KeyedAnswer, KeyedWork};
+use http_frame::paid_work::PaidCall;
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::HEADERS_USUAL;
+use http_frame::settings::ApiSettings;
 use ledger::{ChargeLine, HoldRefused, LedgerError, WorkCharge};
 use ledger_core::{HoldRange, OwnerId};
 use moment::Timestamp;
@@ -18,14 +25,7 @@ use store::rpc::SentTransaction;
 use store::usage::UsageDetails;
 use store::write::{StoreWrite, WriteGroup};
 
-use crate::app::AppState;
 use crate::endpoints::crypto::limits;
-use crate::keyed_work::{self, BuildResponseRow, KeyedAnswer, KeyedWork};
-use crate::paid_work::PaidCall;
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::HEADERS_USUAL;
-use crate::settings::ApiSettings;
 
 // Header names, parsed once instead of for each response.
 static CREDITS: HeaderName = HeaderName::from_static("x-service-rpc-credits");

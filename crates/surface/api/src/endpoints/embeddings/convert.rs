@@ -6,14 +6,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use domain::catalogue::EmbeddingSpec;
 use engine::{EmbeddingInput, EmbeddingRequest, EngineUsage};
+use http_frame::paid_work::PaidResult;
+use http_frame::payment;
+use http_frame::refusal::Refusal;
 use schema_check::{PathStep, ValidationFaults};
 use wire::embeddings as wire_embeddings;
 use wire_embeddings::{Embedding, EmbeddingList, EmbeddingUsage, EncodingFormat, Vector};
 
 use super::count::{EmbeddingTokens, text_estimate};
-use crate::paid_work::PaidResult;
-use crate::payment;
-use crate::refusal::Refusal;
 
 /// The specification's limit per input, if the model's is not smaller.
 const INPUT_TOKENS_MAX: u64 = 8192;

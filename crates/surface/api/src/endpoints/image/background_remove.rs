@@ -4,6 +4,18 @@ use std::sync::Arc;
 
 use domain::catalogue::{ModelResolveError, ModelType};
 use engine::CutOutRequest;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{FormOrJson, MultipartForm};
+use http_frame::model_headers;
+use http_frame::paid_work::{PaidCall, WorkResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::image::refuse_image;
+use http_frame::reply::WithHeaders;
+use http_frame::reply::image::{PngFileReply, ReplyImageFile};
 use ledger::ChargeLine;
 use ledger_core::{AMOUNT_MAX, HoldRange};
 use money::PriceUnits;
@@ -15,19 +27,7 @@ use super::batch::CancelOnDisconnect;
 use super::edit::require_inpaint_spec;
 use super::finish::{FinishOptions, FinishedSize};
 use super::sent_image::{self, SentImage};
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::image_processing::ImageProcessor;
-use crate::input::{FormOrJson, MultipartForm};
-use crate::model_headers;
-use crate::paid_work::{PaidCall, WorkResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::refusal::image::refuse_image;
-use crate::reply::WithHeaders;
-use crate::reply::image::{PngFileReply, ReplyImageFile};
 
 /// Trait of the default model for this endpoint.
 const TRAIT: &str = "background_remove";
@@ -89,7 +89,7 @@ async fn remove_image_background(
 
 /// Accepts exactly one of a file, `image` and `image_url`.
 fn choose_picture(
-    files: Vec<crate::input::UploadedFile>,
+    files: Vec<http_frame::input::UploadedFile>,
     fields: &images::BackgroundRemovalRequest,
 ) -> Result<SentImage, Refusal> {
     let Some(address) = &fields.image_url else {

@@ -7,6 +7,9 @@ use std::time::Duration;
 use domain::catalogue::CatalogueModel;
 use engine::{EngineError, ImageAnswer, ImageEngine, ImageRequest};
 use futures_util::future::join_all;
+use http_frame::paid_work::WorkResult;
+use http_frame::payment;
+use http_frame::reply::WithHeaders;
 use ledger::{ChargeLine, WorkCharge};
 use money::{PriceUnits, UnitRate};
 use tokio::time::Instant;
@@ -14,9 +17,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::finish::{FinishOptions, FinishedImage, SafeMode};
 use crate::image_processing::ImageProcessor;
-use crate::paid_work::WorkResult;
-use crate::payment;
-use crate::reply::WithHeaders;
 
 /// Cancels the engine's work when the caller disconnects, which drops the guard. Only for engines
 /// that do not charge for cancelled work.

@@ -6,6 +6,18 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::catalogue::{CatalogueModel, ImageSpec, ModelSpec, ModelType, ResolvedModel};
 use engine::{ImageRequest, StyleReference};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::model_headers;
+use http_frame::paid_work::{PaidCall, PaidResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::image::refuse_image;
+use http_frame::reply::WithHeaders;
+use http_frame::reply::image::{ImageFileReply, ImageReply, ReplyImageFile};
+use http_frame::web::WebWork;
 use ledger_core::{AMOUNT_MAX, HoldRange};
 use money::WorkCost;
 use tokio::time::Instant;
@@ -14,20 +26,8 @@ use wire::images::{self, ImageGenerationResult, ImageRequestEcho, ImageTiming, P
 use super::batch::{CancelOnDisconnect, GeneratedImages, ImageBatch, add_safety_headers};
 use super::finish::{self, FinishOptions};
 use super::plan::{self, GenerationPlan, StyleImage};
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::inference_body::InferenceBody;
 use crate::image_processing::ImageProcessor;
-use crate::model_headers;
-use crate::paid_work::{PaidCall, PaidResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::refusal::image::refuse_image;
-use crate::reply::WithHeaders;
-use crate::reply::image::{ImageFileReply, ImageReply, ReplyImageFile};
-use crate::web::WebWork;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/generate", generate_image)

@@ -1,20 +1,20 @@
 //! `POST /image/multi-edit`: combines several images by a prompt.
 
 use domain::catalogue::ModelType;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{FormOrJson, MultipartForm};
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::reply::image::ImageFileReply;
 use wire::images::ImageMultiEditRequest;
 
 use super::TRAIT_DEFAULT;
 use super::edit::{EditOptions, ImageEdit, build_reply};
 use super::finish;
 use super::sent_image::{self, SentImage};
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FormOrJson, MultipartForm};
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::reply::image::ImageFileReply;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/multi-edit", multi_edit_image)

@@ -8,6 +8,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::catalogue::{Catalogue, ModelResolveError, ModelType, ResolvedModel};
 use engine::PictureSize;
+use http_frame::model_headers;
+use http_frame::paid_work::{PaidCall, PaidResult};
+use http_frame::payment;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::images::{
     OpenAiImage, OpenAiImageResponseFormat, OpenAiImages, OpenAiQuality, OpenAiSize, PictureQuality,
 };
@@ -15,11 +20,6 @@ use wire::images::{
 use super::TRAIT_DEFAULT;
 use super::batch::add_safety_headers;
 use super::finish::FinishedImage;
-use crate::model_headers;
-use crate::paid_work::{PaidCall, PaidResult};
-use crate::payment;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 /// A model name sent by OpenAI's clients, with fallbacks.
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@ use domain::entropy::EntropySource;
 use domain::image_size::{self, ImageSize, ImageSizeRequest};
 use domain::styles;
 use engine::{ImageRequest, PictureSize, RequestedImageSize};
+use http_frame::refusal::Refusal;
 use money::UnitRate;
 use schema_check::{PathStep, ValidationFaults};
 use serde_json::json;
@@ -13,7 +14,6 @@ use wire::images::{self, PictureQuality};
 
 use super::finish::FinishedSize;
 use super::sent_image::SentImage;
-use crate::refusal::Refusal;
 
 /// The fault message for `enhance_prompt`.
 pub(super) const NOT_REWRITTEN: &str = "Prompts are not rewritten here; leave it out, or false";

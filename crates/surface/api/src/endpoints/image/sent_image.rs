@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use domain::media::{self, MediaSource};
 use engine::ImageFile;
+use http_frame::input::{FILE_BYTES_MAX, UploadedFile};
+use http_frame::refusal::Refusal;
 use pictures::{ImageBounds, ImageEncoding, ImageOperations, ResizeMode};
 use schema_check::{ValidationFault, ValidationFaults};
 
 use crate::image_processing::{self, ImageProcessor};
-use crate::input::{FILE_BYTES_MAX, UploadedFile};
-use crate::refusal::Refusal;
 
 /// The specification's limits.
 const PIXELS_MIN: u64 = 65_536;

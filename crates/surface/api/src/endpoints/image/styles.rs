@@ -1,15 +1,14 @@
 //! `GET /image/styles`: lists the style presets.
 
 use domain::styles;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::NoInput;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::images::StyleList;
-
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::NoInput;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/image/styles", list_image_styles)

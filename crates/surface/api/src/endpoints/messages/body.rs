@@ -7,16 +7,15 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use bytes::Bytes;
 use engine::NativeHeader;
-use schemars::{JsonSchema, SchemaGenerator};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
-use crate::input::{
+use http_frame::input::{
     BodyLimits, HandlerInput, InputRejection, JsonBody, LARGE_BYTES, check_content_type, read_body,
     run_blocking,
 };
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// Begins the names of the protocol's headers.
 const HEADER_PREFIX: &str = "anthropic-";

@@ -2,20 +2,20 @@
 
 use domain::catalogue::ModelType;
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::model::refuse_model;
+use http_frame::reply::WithHeaders;
 use wire::messages::{MessagesRequest, TokenCountReply, TokenCountRequest};
 
 use super::request::translate_request;
 use super::thinking_seal::ThinkingSeal;
 use super::{choose_policy, find_runnable_tools};
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::messages::body::MessagesBody;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::refusal::model::refuse_model;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/messages/count_tokens", count_tokens)

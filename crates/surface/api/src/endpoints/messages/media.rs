@@ -2,6 +2,7 @@
 
 use domain::media;
 use engine::{ChatContent, ChatContentPart, ChatMessage, ChatRequest, PartKind};
+use http_frame::hosts::CheckedHosts;
 use schema_check::ValidationFaults;
 use wire::chat::FileData;
 
@@ -9,7 +10,6 @@ use super::fields::FieldPath;
 use crate::endpoints::document::{
     InlineFile, PartPosition, RequestDocuments, describe_failed_check,
 };
-use crate::hosts::CheckedHosts;
 
 /// One image or document, with its place in the chat.
 struct MediaPart<'a> {

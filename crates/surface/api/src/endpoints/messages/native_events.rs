@@ -4,14 +4,14 @@
 //! charge is durable.
 
 use engine::{ChatChunk, FinishReason, NativeEvent};
+use http_frame::event_stream::push_parts;
+use http_frame::paid_chat::ChatSettlement;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use wire::messages::{MessageEvent, MessageStopReason};
 
 use super::reply::MessageHead;
 use super::sse_encoder::{push_end, push_event};
-use crate::paid_chat::ChatSettlement;
-use crate::reply::sse::push_parts;
 
 pub(super) struct NativeForwarder {
     model: String,

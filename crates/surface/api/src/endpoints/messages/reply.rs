@@ -1,6 +1,7 @@
 //! A whole answer as a message.
 
 use engine::{ChatChoice, EngineUsage, FinishReason};
+use http_frame::request_id::RequestId;
 use serde_json::{Map, Value};
 use wire::chat::WebSearchCitation;
 use wire::messages::{
@@ -9,7 +10,6 @@ use wire::messages::{
 };
 
 use super::thinking_seal::{ThinkingDisplay, ThinkingSeal};
-use crate::request_id::RequestId;
 
 pub(super) const SEARCH_TOOL: &str = "web_search";
 

@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use engine::{ChatChunk, ChoiceDelta, FinishReason, ToolCallDelta};
+use http_frame::event_stream::{SseEncoder, push_json};
+use http_frame::paid_chat::{AnswerPart, ChatSettlement};
+use http_frame::refusal::anthropic_error::to_stream_fault;
+use http_frame::refusal::inference::InferenceFailure;
 use serde_json::Map;
 use wire::messages::{BlockDelta, MessageBlockReply, MessageEnd, MessageEvent, MessageStopReason};
 
 use super::native_events::NativeForwarder;
 use super::reply::{MessageHead, to_stop_reason};
 use super::thinking_seal::ThinkingDisplay;
-use crate::paid_chat::{AnswerPart, ChatSettlement};
-use crate::refusal::anthropic_error::to_stream_fault;
-use crate::refusal::inference::InferenceFailure;
-use crate::reply::sse::{SseEncoder, push_json};
 
 pub(super) struct MessageSseEncoder {
     head: MessageHead,

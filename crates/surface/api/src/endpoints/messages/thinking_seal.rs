@@ -7,10 +7,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
+use http_frame::session_state::SessionState;
 use ledger_core::OwnerId;
 use sha2::Sha256;
-
-use crate::session_state::SessionState;
 
 /// Begins our signatures, so that foreign ones are recognised without a computation.
 const PREFIX: &str = "tgs1.";

@@ -3,6 +3,11 @@
 use axum::body::Body;
 use axum::http::request::Parts;
 use domain::catalogue::{CatalogueModel, ModelSelection, ModelType};
+use http_frame::app::AppState;
+use http_frame::input::{BodyLimits, HandlerInput, InputRejection};
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::anthropic_error::VERSION_HEADER;
 use moment::Timestamp;
 use schema_check::ValidationFaults;
 use schemars::SchemaGenerator;
@@ -10,12 +15,7 @@ use serde_json::json;
 use wire::messages::{AnthropicModel, AnthropicModelKind, ModelPage};
 use wire::models::ModelListQuery;
 
-use crate::app::AppState;
 use crate::endpoints::messages::answer_tokens_max;
-use crate::input::{BodyLimits, HandlerInput, InputRejection};
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
-use crate::refusal::anthropic_error::VERSION_HEADER;
 
 const LIMIT_DEFAULT: usize = 20;
 

@@ -1,15 +1,14 @@
 //! `GET /models/compatibility_mapping`: maps names of other services' models to ours.
 
 use domain::catalogue::ModelType;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::QueryParameters;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::models::{CompatibilityMapping, CompatibilityQuery, ListObject, ModelType as WireType};
-
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::QueryParameters;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/models/compatibility_mapping", list_compatibility_mapping)

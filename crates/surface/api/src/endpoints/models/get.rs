@@ -1,21 +1,21 @@
 //! `GET /models/{id}`: one model, by its id, a trait or a compatible name.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::PathParameters;
+use http_frame::model_headers;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::model::refuse_model;
+use http_frame::reply::WithHeaders;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::messages::AnthropicModel;
 use wire::models::Model;
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::models::anthropic::{self, AnthropicVersion};
 use crate::endpoints::models::record::build_record;
-use crate::input::PathParameters;
-use crate::model_headers;
-use crate::refusal::Refusal;
-use crate::refusal::model::refuse_model;
-use crate::reply::WithHeaders;
 
 /// The path of one model.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,20 +1,20 @@
 //! `GET /models`: lists the models.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::QueryParameters;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wire::messages::ModelPage;
 use wire::models::{ListObject, ModelList, ModelListQuery};
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::models::anthropic::{self, AnthropicVersion};
 use crate::endpoints::models::record::build_record;
 use crate::endpoints::models::to_selection;
-use crate::input::QueryParameters;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/models", list_models).tag("Models").summary("List models").build()

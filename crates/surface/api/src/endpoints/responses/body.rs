@@ -6,6 +6,12 @@ use std::ops::Range;
 use axum::body::Body;
 use axum::http::request::Parts;
 use bytes::Bytes;
+use http_frame::input::{
+    BodyLimits, HandlerInput, InputRejection, LARGE_BYTES, check_content_type, read_body,
+    run_blocking,
+};
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
 use schemars::SchemaGenerator;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,12 +21,6 @@ use wire::responses::ResponseRequest;
 
 use super::reasoning_seal::is_own_seal;
 use crate::endpoints::inference_body::InferenceBody;
-use crate::input::{
-    BodyLimits, HandlerInput, InputRejection, LARGE_BYTES, check_content_type, read_body,
-    run_blocking,
-};
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
 
 /// Header with the name of the client.
 const ORIGINATOR: &str = "originator";

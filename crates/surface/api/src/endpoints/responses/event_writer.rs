@@ -1,10 +1,10 @@
 //! Writes the numbered events of the Responses API.
 
+use http_frame::event_stream::push_json;
 use wire::responses::{EventBody, Response, ResponseEvent};
 
 use super::item::{OutputItemKind, OutputItemState};
 use super::tool_table::CallForm;
-use crate::reply::sse::push_json;
 
 /// Writes events with sequence numbers.
 #[derive(Default)]

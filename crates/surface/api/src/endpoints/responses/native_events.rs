@@ -2,13 +2,13 @@
 //! the last event waits until the charge is durable.
 
 use engine::{EngineUsage, NativeEvent};
+use http_frame::event_stream::{push_json, push_parts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use wire::responses::ResponseError;
 
 use super::reply::to_wire_usage;
-use crate::reply::sse::{push_json, push_parts};
 
 /// Events that end a response.
 const ENDS: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];

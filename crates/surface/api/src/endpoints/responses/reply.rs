@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use engine::{ChatChoice, EngineUsage, FinishReason};
+use http_frame::paid_chat::PaidAnswer;
+use http_frame::request_id::RequestId;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
@@ -18,8 +20,6 @@ use super::reasoning_seal::{ReasoningSealer, TurnReasoning};
 use super::tool_table::CallNames;
 use super::tools::ResponseEcho;
 use crate::endpoints::chat::think_filter;
-use crate::paid_chat::PaidAnswer;
-use crate::request_id::RequestId;
 
 /// A complete response: ours, or one of a provider that has the Responses API.
 #[derive(Debug, Serialize)]

@@ -4,6 +4,7 @@ use engine::{
     ChatContent, ChatMessage, ChatRequest, ChatResponseFormat, ReasoningParameters,
     SamplingParameters,
 };
+use http_frame::refusal::Refusal;
 use serde_json::value::to_raw_value;
 use wire::chat::ReasoningOptions;
 use wire::responses::{ResponseRequest, ResponseTextFormat};
@@ -16,7 +17,6 @@ use super::unsupported::{self, AvailableSearches, ENCRYPTED_REASONING, SEARCH_SO
 use super::web::{is_search, x_search};
 use crate::endpoints::chat::request::options::from_wire_effort;
 use crate::endpoints::persona::SurroundingPrompts;
-use crate::refusal::Refusal;
 
 /// Default name of a schema.
 const SCHEMA_NAME: &str = "response";

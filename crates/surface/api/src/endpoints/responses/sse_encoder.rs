@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::{ChatChunk, ChoiceDelta, FinishReason, ToolCallDelta};
+use http_frame::event_stream::SseEncoder;
+use http_frame::paid_chat::{AnswerPart, ChatSettlement};
+use http_frame::refusal::inference::InferenceFailure;
 use wire::responses::{ItemStatus, Response, ResponseError, ResponseStatus};
 
 use super::event_writer::EventWriter;
@@ -12,9 +15,6 @@ use super::reasoning_seal::{DetailGatherer, TurnReasoning};
 use super::reply::{ResponseHead, last_status};
 use super::tool_table::CallForm;
 use crate::endpoints::chat::think_filter::ThoughtFilter;
-use crate::paid_chat::{AnswerPart, ChatSettlement};
-use crate::refusal::inference::InferenceFailure;
-use crate::reply::sse::SseEncoder;
 
 pub(super) struct ResponseSseEncoder {
     frame: ResponseHead,

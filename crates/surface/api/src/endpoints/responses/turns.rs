@@ -2,6 +2,7 @@
 
 use domain::media::{self, check_picture};
 use engine::{AssistantTurn, ChatContent, ChatContentPart, ChatMessage, PartKind};
+use http_frame::hosts::CheckedHosts;
 use schema_check::{PathStep, ValidationFaults};
 use wire::chat::FileData;
 use wire::responses::{
@@ -10,7 +11,6 @@ use wire::responses::{
 };
 
 use crate::endpoints::document::{InlineFile, RequestDocuments, describe_failed_check};
-use crate::hosts::CheckedHosts;
 
 /// Per message.
 const IMAGES_MAX: usize = 10;

@@ -3,18 +3,18 @@
 use domain::catalogue::ModelType;
 use domain::limits::tiers::LimitClass;
 use engine::EngineError;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::QueryParameters;
+use http_frame::model_headers;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::model::refuse_model;
+use http_frame::reply::WithHeaders;
 use wire::tee::{ExchangeSignature, SignatureQuery, SignatureReceipt, VerificationHint};
 
 use super::require_enclave;
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::QueryParameters;
-use crate::model_headers;
-use crate::refusal::Refusal;
-use crate::refusal::model::refuse_model;
-use crate::reply::WithHeaders;
 
 const HOW_TO_CHECK: &str = "Recover the signer of `text` (EIP-191) and compare it with the \
      signing_address of a fresh attestation.";

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::{MediaEngine, MediaRequest, VideoRequest};
+use http_frame::paid_work::queued_job::{PrepareFiles, check_media_request};
+use http_frame::refusal::Refusal;
 use pictures::{ImageBounds, ResizeMode};
 
 use crate::endpoints::image::sent_image::{PIXELS_MAX, SIDE_MIN, SentImage};
 use crate::image_processing::ImageProcessor;
-use crate::paid_work::queued_job::{PrepareFiles, check_media_request};
-use crate::refusal::Refusal;
 
 /// No model makes larger frames, and a job stores its images until it ends.
 const SIDE_MAX: u32 = 2048;

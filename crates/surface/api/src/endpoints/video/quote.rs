@@ -1,20 +1,20 @@
 //! `POST /video/quote`: returns the price of a video.
 
 use domain::catalogue::{ModelSpec, ModelType};
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::model::refuse_model;
+use http_frame::reply::WithHeaders;
 use money::WorkCost;
 use schema_check::ValidationFaults;
 use wire::audio::Quote;
 use wire::video::VideoQuoteRequest;
 
 use super::request;
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::JsonBody;
-use crate::refusal::Refusal;
-use crate::refusal::model::refuse_model;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/video/quote", quote_video)

@@ -3,11 +3,10 @@
 use domain::catalogue::{VideoKind, VideoSpec};
 use domain::media;
 use engine::{KeyframeImage, VideoElement, VideoRequest};
+use http_frame::hosts::CheckedHosts;
+use http_frame::refusal::Refusal;
 use schema_check::{PathStep, ValidationFaults};
 use wire::video::{self as wire_video, Resolution, VideoDuration, VideoQueueRequest};
-
-use crate::hosts::CheckedHosts;
-use crate::refusal::Refusal;
 
 const AUDIO_BYTES_MAX: usize = 15 * 1024 * 1024;
 const AUDIO_TYPES: [&str; 5] =

@@ -1,16 +1,16 @@
 //! `POST /video/retrieve`: returns the state of a job, or its file.
 
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::JobCollector;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::JsonBody;
+use http_frame::refusal::content::VideoRefusal;
+use http_frame::reply::media::RetrievedVideo;
 use store::job::JobKind;
 use wire::audio::RetrieveRequest;
 
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::JobCollector;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::JsonBody;
 use crate::job_retrieval::{self, JobReference};
-use crate::refusal::content::VideoRefusal;
-use crate::reply::media::RetrievedVideo;
 use domain::limits::tiers::LimitClass;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {

@@ -1,20 +1,20 @@
 //! `GET /x402/balance/{walletAddress}`: the balance of a wallet.
 
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::SignedInWallet;
+use http_frame::discovery::suggested_top_up;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::PathParameters;
+use http_frame::payment::can_consume;
+use http_frame::refusal::x402::WalletReadRefusal;
+use http_frame::reply::WithHeaders;
 use money::Nano;
 use store::owner::OwnerKind;
 use wire::wallets::{WalletBalance, WalletBalanceReply, WalletPath};
 
 use super::require_own_wallet;
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::SignedInWallet;
-use crate::discovery::suggested_top_up;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::PathParameters;
-use crate::payment::can_consume;
-use crate::refusal::x402::WalletReadRefusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/x402/balance/{walletAddress}", get_wallet_balance)

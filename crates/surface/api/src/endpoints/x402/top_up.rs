@@ -3,25 +3,24 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use domain::limits::tiers::LimitClass;
+use http_frame::app::{AppState, SharedApp};
+use http_frame::call::ApiCall;
+use http_frame::caller::AnyCaller;
+use http_frame::discovery::{self, X402_VERSION, encode_base64};
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::home::HomeOwner;
+use http_frame::input::{HostHeader, PaymentHeader};
+use http_frame::operation::OpenApiOperation;
+use http_frame::refusal::Refusal;
+use http_frame::refusal::x402::X402Refusal;
+use http_frame::reply::{HandlerReply, WithHeaders};
+use http_frame::wallet_challenge::CalledResource;
 use payments::{SettledPayment, TopUpRefusal};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use wallet::UnverifiedPayment;
 use wire::errors::X402Error;
 use wire::wallets::{TopUpReply, TopUpRequired, ToppedUp};
-
-use crate::app::{AppState, SharedApp};
-use crate::call::ApiCall;
-use crate::caller::AnyCaller;
-use crate::discovery::{self, X402_VERSION, encode_base64};
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::home::HomeOwner;
-use crate::input::{HostHeader, PaymentHeader};
-use crate::operation::OpenApiOperation;
-use crate::refusal::Refusal;
-use crate::refusal::x402::X402Refusal;
-use crate::reply::{HandlerReply, WithHeaders};
-use crate::wallet_challenge::CalledResource;
 
 const PATH: &str = "/x402/top-up";
 

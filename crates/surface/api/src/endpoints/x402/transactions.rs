@@ -1,6 +1,14 @@
 //! `GET /x402/transactions/{walletAddress}`: credits and charges of a wallet.
 
 use domain::limits::tiers::LimitClass;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::SignedInWallet;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{PathParameters, QueryParameters};
+use http_frame::refusal::Refusal;
+use http_frame::refusal::x402::WalletReadRefusal;
+use http_frame::reply::WithHeaders;
 use store::statement::{StatementKind, StatementLine};
 use wire::wallets::{
     WalletPagination, WalletPath, WalletTransaction, WalletTransactionKind, WalletTransactions,
@@ -8,14 +16,6 @@ use wire::wallets::{
 };
 
 use super::require_own_wallet;
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::SignedInWallet;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{PathParameters, QueryParameters};
-use crate::refusal::Refusal;
-use crate::refusal::x402::WalletReadRefusal;
-use crate::reply::WithHeaders;
 
 const LIMIT_UNSAID: usize = 50;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use api::engines::EngineSet;
 use engine::{EmbeddingAnswer, EmbeddingEngine, EmbeddingInput, EmbeddingRequest, EngineError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use http_frame::engines::EngineSet;
 use testkit::app::TestApp;
 
 /// The fixture's embedding model.

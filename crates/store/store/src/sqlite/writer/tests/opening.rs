@@ -152,12 +152,12 @@ fn a_record_that_makes_no_sense_is_named_and_kept() {
 
 #[test]
 fn a_record_of_a_later_release_is_named_and_kept() {
-    let later = |file: &mut [u8]| write_anew(file, |charges| charges[0] = 2);
+    let later = |file: &mut [u8]| write_anew(file, |charges| charges[0] = 3);
     check(
         "",
         later,
         expect_test::expect![
-            "the charge log FILE cannot be used: record 0: it has form 2, which this release does not know; run the release that wrote it"
+            "the charge log FILE cannot be used: record 0: it has form 3, which this release does not know; run the release that wrote it"
         ],
     );
 }

@@ -11,14 +11,13 @@ use bytes::{Bytes, BytesMut};
 use domain::catalogue::CatalogueModel;
 use engine::{EngineError, SoundFormat, SoundStream, SpeechEngine, SpeechRequest, TimeoutPhase};
 use futures_util::StreamExt;
+use http_frame::paid_work::{HeldFunds, PaidResult, WorkResult};
+use http_frame::payment;
+use http_frame::refusal::inference::InferenceFailure;
 use ledger::{ChargeLine, WorkCharge};
 use ledger_core::ChargeReceipt;
 use money::{PriceUnits, UnitRate};
 use tokio::time::timeout;
-
-use crate::paid_work::{HeldFunds, PaidResult, WorkResult};
-use crate::payment;
-use crate::refusal::inference::InferenceFailure;
 
 /// A whole file must be complete within this time, because the caller sees no progress.
 const WHOLE_WAIT_MAX: Duration = Duration::from_secs(600);

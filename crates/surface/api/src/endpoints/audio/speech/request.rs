@@ -3,10 +3,9 @@
 use domain::catalogue::{AudioFileFormat, ChoiceList, TtsSpec};
 use domain::voices;
 use engine::{SoundFormat, SpeechRequest};
+use http_frame::refusal::Refusal;
 use schema_check::ValidationFaults;
 use wire::audio::{self as wire_audio, SpeechFormat};
-
-use crate::refusal::Refusal;
 
 /// Returns the provider's name of a voice that this caller cloned, by its handle.
 pub(super) type ClonedVoiceLookup<'a> = &'a dyn Fn(&str) -> Option<String>;

@@ -8,6 +8,8 @@ use axum::body::Body;
 use bytes::Bytes;
 use engine::{EngineError, SoundStream, SpeechRequest};
 use futures_util::{StreamExt, stream};
+use http_frame::refusal::inference::InferenceFailure;
+use http_frame::request_id::RequestId;
 use logging::request::with_current_request_id;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::yield_now;
@@ -15,8 +17,6 @@ use tokio::time::timeout;
 
 use super::paid_speech::PaidSpeech;
 use super::tail::WithheldTail;
-use crate::refusal::inference::InferenceFailure;
-use crate::request_id::RequestId;
 
 /// Pieces buffered for a slow client before the engine is slowed down.
 const PIECES_WAITING_MAX: usize = 16;

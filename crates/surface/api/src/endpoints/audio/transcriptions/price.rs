@@ -9,11 +9,10 @@ use std::time::Duration;
 
 use domain::catalogue::CatalogueModel;
 use engine::TranscriptionAnswer;
+use http_frame::payment;
 use ledger::{ChargeLine, WorkCharge};
 use ledger_core::AMOUNT_MAX;
 use money::{PriceUnits, UnitRate, WorkCost};
-
-use crate::payment;
 
 /// The price per second of audio.
 pub(in super::super) struct SecondPrice {

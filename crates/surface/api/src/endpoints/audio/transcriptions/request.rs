@@ -3,10 +3,9 @@
 use audio_probe::AudioContainer;
 use bytes::Bytes;
 use engine::{FileKind, TimestampOptions, TranscriptionAnswer, TranscriptionRequest};
+use http_frame::input::UploadedFile;
+use http_frame::refusal::Refusal;
 use wire::audio::{self as wire_audio, Granularity, TranscriptionFormat};
-
-use crate::input::UploadedFile;
-use crate::refusal::Refusal;
 
 const FILE_FIELD: &str = "file";
 

@@ -1,6 +1,8 @@
 //! Writes a transcript in the requested format.
 
 use engine::{TimestampOptions, TranscriptionAnswer, TranscriptionSegment, TranscriptionWord};
+use http_frame::reply::WithHeaders;
+use http_frame::reply::transcript::TranscriptReply;
 use wire::audio::{
     CharTime, SegmentTime, Timestamps, Transcription, TranscriptionFormat, VerboseSegment,
     VerboseTranscription, WordTime,
@@ -8,8 +10,6 @@ use wire::audio::{
 
 use super::request::TranscriptOptions;
 use super::subtitles;
-use crate::reply::WithHeaders;
-use crate::reply::transcript::TranscriptReply;
 
 /// `length_s` is the length of the recording in seconds.
 pub(super) fn write_transcript(

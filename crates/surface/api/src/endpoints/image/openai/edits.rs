@@ -1,6 +1,14 @@
 //! `POST /images/edits`: changes images, for OpenAI's clients.
 
 use domain::catalogue::ModelType;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{FormOrJson, MultipartForm};
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::images::{OpenAiImageEditRequest, OpenAiImages};
 
 use super::super::edit::{EditOptions, ImageEdit};
@@ -10,14 +18,6 @@ use super::{
     OpenAiModelChoice, TRAIT_DEFAULT, build_answer, nearest_ratio, resolve_model, to_quality,
     to_sides,
 };
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FormOrJson, MultipartForm};
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 /// Trait of the fallback model for requests with a mask: not every edit model takes masks.
 const TRAIT_MASK: &str = "mask_edit";

@@ -2,6 +2,13 @@
 
 use domain::catalogue::{ImageSpec, ModelType};
 use engine::PictureSize;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::images::{self, Moderation, OpenAiImageRequest, OpenAiImages, PictureFormat};
 
 use super::super::finish::{self, FinishOptions, FinishedSize};
@@ -11,14 +18,7 @@ use super::{
     OpenAiModelChoice, TRAIT_DEFAULT, build_answer, nearest_ratio, resolve_model, to_quality,
     to_sides,
 };
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
 use crate::endpoints::inference_body::InferenceBody;
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/images/generations", create_image)

@@ -1,20 +1,20 @@
 //! `POST /images/variations`: an edit with a fixed prompt that asks for a variation.
 
 use domain::catalogue::ModelType;
+use http_frame::app::SharedApp;
+use http_frame::call::ApiCall;
+use http_frame::caller::PayingCaller;
+use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
+use http_frame::input::{FormOrJson, MultipartForm};
+use http_frame::paid_work::PaidCall;
+use http_frame::refusal::Refusal;
+use http_frame::reply::WithHeaders;
 use wire::images::{OpenAiImageVariationRequest, OpenAiImages};
 
 use super::super::edit::{EditOptions, ImageEdit};
 use super::super::finish;
 use super::super::sent_image;
 use super::{OpenAiModelChoice, TRAIT_DEFAULT, build_answer, resolve_model};
-use crate::app::SharedApp;
-use crate::call::ApiCall;
-use crate::caller::PayingCaller;
-use crate::endpoint::{ApiEndpoint, EndpointBuilder};
-use crate::input::{FormOrJson, MultipartForm};
-use crate::paid_work::PaidCall;
-use crate::refusal::Refusal;
-use crate::reply::WithHeaders;
 
 const PROMPT: &str = "Make a variation of this picture: the same subject and style, with other \
      details.";

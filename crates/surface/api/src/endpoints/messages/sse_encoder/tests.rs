@@ -1,13 +1,13 @@
 //! The grammar of the stream, and the known faults of other gateways.
 
 use engine::{EngineUsage, NativeEvent, UsageReport};
+use http_frame::request_id::RequestId;
 use ledger_core::{ChargeReceipt, CurrencyBalances, EntryId};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::endpoints::messages::reply::MadeSearch;
 use crate::endpoints::messages::thinking_seal::tests::seal;
-use crate::request_id::RequestId;
 
 fn build_head(display: ThinkingDisplay) -> MessageHead {
     MessageHead {

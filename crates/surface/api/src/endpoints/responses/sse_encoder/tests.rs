@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use engine::{ChoiceDelta, EngineError, NativeEvent};
+use http_frame::request_id::RequestId;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::super::tool_table::CallNames;
 use super::super::tools::ResponseEcho;
 use super::*;
-use crate::request_id::RequestId;
 
 fn head() -> ResponseHead {
     ResponseHead {
