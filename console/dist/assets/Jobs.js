@@ -1,2 +1,2 @@
-import{a1 as r,m as d,q as o,r as t,y as i}from"./index.js";import{J as l}from"./JobList.js";r();var n=i(`<div class="page"><div class="head"><h1>Jobs</h1> <a class="button" href="#/playground?tab=music">New job</a></div> <p class="muted">Music and videos are generated in a queue and charged when they are ready. Results are kept until you delete them or
-    they expire.</p> <!></div>`);function m(e){var a=n(),s=o(t(a),4);l(s,{}),d(e,a)}export{m as default};
+import{a4 as d,h as o,b as r,c as t,l as i}from"./index.js";import{J as l}from"./JobList.js";d();var n=i(`<div class="page"><div class="head"><h1>Jobs</h1> <a class="button" href="#/playground?tab=music">New job</a></div> <p class="muted">Music and videos are generated in a queue and charged when they are ready. Results are kept until you delete them or
+    they expire.</p> <!></div>`);function c(e){var a=n(),s=r(t(a),4);l(s,{}),o(e,a)}export{c as default};

@@ -75,6 +75,7 @@ async fn seed() -> PathBuf {
         include_str!("../../migrations/0003_count_audit_rows.sql"),
         include_str!("../../migrations/0004_mark_operator_keys.sql"),
         include_str!("../../migrations/0005_digest_usage_rows.sql"),
+        include_str!("../../migrations/0006_sum_sessions.sql"),
     );
     (step, binaries()).hash(&mut schema);
     let name = format!("seed-{:x}", schema.finish());

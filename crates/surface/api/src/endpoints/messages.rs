@@ -11,6 +11,7 @@ mod fields;
 mod media;
 mod native_body;
 mod native_events;
+mod provider_charges;
 mod reply;
 mod request;
 mod sse_encoder;
@@ -45,6 +46,7 @@ use wire::messages::{MessageReply, MessagesRequest};
 use self::blocks::BlockPolicy;
 use self::body::MessagesBody;
 use self::native_body::NativeBody;
+use self::provider_charges::{list_billed_members, offers_billed_tool};
 use self::reply::{MadeSearch, MessageHead};
 use self::request::TranslatedMessages;
 use self::sse_encoder::MessageSseEncoder;
@@ -84,11 +86,15 @@ async fn create_message(
     let catalogue = app.catalogue.get();
     let lineup = ModelCandidates::resolve(&call, &catalogue, &request.model, std::iter::empty())?;
     let model = lineup.first.model;
-    let policy = choose_policy(&app, model)?;
+    let billed = list_billed_members(&bytes);
+    let is_billed_extra = !billed.is_empty() || offers_billed_tool(&request);
+    let policy = if is_billed_extra { BlockPolicy::Strict } else { choose_policy(&app, model)? };
     let seal = ThinkingSeal::new(&app.sessions, &model.id, call.holder.owner.id);
     let streams = request.stream == Some(true);
     let search = MessagesSearch::from_request(&request).filter(|_| policy == BlockPolicy::Strict);
-    let translated = request::translate_request(request, policy, &seal, find_runnable_tools(&app));
+    let mut translated =
+        request::translate_request(request, policy, &seal, find_runnable_tools(&app));
+    translated.chat.dropped.extend(billed);
     let prepared = match policy {
         BlockPolicy::Lenient => {
             let body = NativeBody::from_bytes(&bytes);

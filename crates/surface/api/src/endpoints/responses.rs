@@ -87,7 +87,7 @@ async fn answer_request(
     call: &PaidCall,
     body: ResponseBody,
 ) -> Result<WholeOrStream<ResponseReply>, Refusal> {
-    let ResponseBody { request: mut body, native, .. } = body;
+    let ResponseBody { request: mut body, native, is_codex } = body;
     let streams = body.stream == Some(true);
     let catalogue = app.catalogue.get();
     let fallbacks = body.fallbacks.iter().flatten().map(|it| it.model.as_str());
@@ -101,6 +101,7 @@ async fn answer_request(
     let (hosts, documents) = check_media(call, &lineup, &mut body).await?;
     let sent = turns::CheckedMedia { hosts: &hosts, documents: &documents };
     let searches = app.web.searcher.is_some();
+    let no_search = if is_codex && !searches { web::remove_searches(&mut body) } else { None };
     let is_webs = speaker.as_ref().is_some_and(|it| it.character.web_enabled) && searches;
     let usual = if is_webs { SearchMode::Auto } else { SearchMode::Off };
     let asked = WebSearchRequest::from_request(&body, usual);
@@ -116,6 +117,7 @@ async fn answer_request(
         is_native: native.is_some(),
     };
     let mut translated = request::translate_request(body, &context)?;
+    translated.chat.dropped.extend(no_search);
     let mut web = add_web_results(call, &lineup, &mut translated, asked).await?;
     translated.chat.native = native;
     let is_native = translated.chat.native.is_some();

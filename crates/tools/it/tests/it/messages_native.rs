@@ -126,3 +126,20 @@ async fn a_repeated_member_is_refused() {
     );
     assert!(app.upstream.received_bodies().is_empty());
 }
+
+#[tokio::test]
+async fn what_the_provider_bills_beyond_tokens_is_not_passed_on() {
+    let app = start().await;
+    app.upstream.queue_script(UpstreamScript::json(200, &whole("upstream-name")));
+    let body = ask(json!({"speed": "fast", "inference_geo": "us"}));
+    let reply = post(&app.admin(), PATH, &body).await;
+    reply.ok_json();
+    let seen = app.upstream.received_bodies()[0].clone();
+    assert!(seen.get("speed").is_none() && seen.get("inference_geo").is_none(), "{seen}");
+    let dropped = reply.header("x-service-dropped-parameters").to_owned();
+    assert!(dropped.contains("speed") && dropped.contains("inference_geo"), "{dropped}");
+    let tool = json!({"type": "code_execution_20250825", "name": "code_execution"});
+    let refused = post(&app.admin(), PATH, &ask(json!({"tools": [tool]}))).await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    assert!(refused.text().contains("Input tag 'code_execution_20250825'"), "{}", refused.text());
+}

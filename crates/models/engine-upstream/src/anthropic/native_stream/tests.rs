@@ -1,3 +1,5 @@
+//! Tests of events that are passed through.
+
 use engine::FinishReason;
 
 use super::*;

@@ -33,6 +33,15 @@ pub(super) fn is_search(tool: &ResponseTool) -> bool {
     is_search_type(&tool.kind) && tool.external_web_access != Some(false)
 }
 
+/// Removes the web searches from the tools, and returns their name for the dropped parameters. Codex
+/// offers a search with every request, whether it is needed or not.
+pub(super) fn remove_searches(body: &mut ResponseRequest) -> Option<String> {
+    let tools = body.tools.as_mut()?;
+    let before = tools.len();
+    tools.retain(|tool| !is_search(tool));
+    (tools.len() < before).then(|| "tools.web_search".to_owned())
+}
+
 /// The X search for the provider, requested by a tool or an option.
 pub(super) fn x_search(tools: &[ResponseTool], is_wanted: bool) -> Option<XSearch> {
     let Some(tool) = tools.iter().find(|tool| tool.kind == X_SEARCH) else {

@@ -1,3 +1,5 @@
+//! Tests of the events of a streamed response.
+
 use std::sync::Arc;
 
 use engine::{ChoiceDelta, EngineError, NativeEvent};

@@ -1,3 +1,5 @@
+//! Tests of the names of tools, to the model and back.
+
 use serde_json::{Value, json};
 
 use super::*;
