@@ -6,7 +6,12 @@ import unittest
 
 ROOT = pathlib.Path(__file__).parent.parent
 # Source folders with error codes.
-SOURCES = ("crates/surface/http-frame/src", "crates/surface/api/src", "crates/rules/wallet/src", "crates/service/payments/src")
+SOURCES = (
+    "crates/surface/http-frame/src",
+    "crates/surface/api/src",
+    "crates/rules/wallet/src",
+    "crates/service/payments/src",
+)
 CODE = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"')
 # Used in the log only, not an error code.
 NO_CODES = {"FAILED_REQUESTS"}
@@ -23,6 +28,7 @@ STATUS_NUMBERS = {
     "UNSUPPORTED_MEDIA_TYPE": 415,
     "RANGE_NOT_SATISFIABLE": 416,
     "UNPROCESSABLE_ENTITY": 422,
+    "UPGRADE_REQUIRED": 426,
     "TOO_MANY_REQUESTS": 429,
     "INTERNAL_SERVER_ERROR": 500,
     "BAD_GATEWAY": 502,

@@ -32,8 +32,10 @@ class OpenapiGenerator(GeneratedCase):
         return self.made.ChatApi(self.client).create_chat_completion(body)
 
     def test_models_decode_with_all_their_members(self):
+        # The generated type is a union with the form for requests that have `anthropic-version`.
         listed = self.made.ModelsApi(self.client).list_models(type=self.made.ModelFilter.ALL)
-        models = {model.actual_instance.id: model.actual_instance for model in listed.data}
+        self.assertIsInstance(listed.actual_instance, self.made.ModelList)
+        models = {model.actual_instance.id: model.actual_instance for model in listed.actual_instance.data}
         self.assertIsInstance(models["small-text"], self.made.ModelText)
         self.assertEqual(models["small-text"].model_spec.available_context_tokens, 8192)
         self.assertIn("ModelEmbedding", {type(model).__name__ for model in models.values()})

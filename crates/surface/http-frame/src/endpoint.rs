@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
+use wire::messages::MessagesError;
 
 use crate::app::SharedApp;
 use crate::call::{self, ApiCall, EndpointLimit, EndpointPolicy};
@@ -218,7 +219,10 @@ impl ApiEndpoint {
         operation.standard_refusal(500, "A fault of the service", generator);
         operation.standard_refusal(503, "Temporarily unavailable", generator);
         if self.path.starts_with("/messages") {
-            operation.replace_refusals::<wire::messages::MessagesError>(generator);
+            operation.replace_refusals::<MessagesError>(generator);
+        }
+        if self.path.starts_with("/models") {
+            operation.add_refusal_shape::<MessagesError>(generator);
         }
         let limit = match self.policy.limit {
             EndpointLimit::Class(class) => format!("{class:?}"),

@@ -140,6 +140,24 @@ impl OpenApiOperation {
         }
     }
 
+    /// Adds a shape to all refusals, for endpoints that two protocols share.
+    pub fn add_refusal_shape<T: JsonSchema>(&mut self, generator: &mut SchemaGenerator) {
+        let added = generator.subschema_for::<T>().to_value();
+        for (status, response) in &mut self.responses {
+            if status.starts_with('2') {
+                continue;
+            }
+            let schema = &mut response["content"]["application/json"]["schema"];
+            let known = schema.take();
+            let mut shapes = match known.get("anyOf").and_then(Value::as_array) {
+                Some(shapes) => shapes.clone(),
+                None => vec![known],
+            };
+            shapes.push(added.clone());
+            *schema = json!({ "anyOf": shapes });
+        }
+    }
+
     /// Adds the description to an operation that already has its name.
     pub fn write_into(self, operation: &mut Value) {
         if let Some(security) = self.security {
