@@ -209,14 +209,3 @@ async fn the_prompt_of_the_operator_is_not_added() {
         assert_eq!(sent, json!([{"role": "user", "content": "Hi"}]));
     }
 }
-
-#[tokio::test]
-async fn a_search_that_codex_only_offers_is_left_out_where_there_is_none() {
-    let app = TestApp::start().await;
-    let mut body = ask(&json!("Hi"), false);
-    body["tools"] = json!([{"type": "web_search", "external_web_access": true}]);
-    let reply = codex(&app.admin()).post(PATH, &body).await;
-    reply.ok_json();
-    assert_eq!(reply.header("x-service-dropped-parameters"), "tools.web_search");
-    assert_eq!(app.admin().post(PATH, &body).await.status, 400, "others are told");
-}

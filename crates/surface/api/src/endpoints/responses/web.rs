@@ -171,3 +171,23 @@ fn list_message_texts(message: &InputMessage) -> Vec<&str> {
             .collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn searches_are_removed_and_named_and_other_tools_stay() {
+        let function = json!({"type": "function", "name": "f", "parameters": {}});
+        let idle = json!({"type": "web_search", "external_web_access": false});
+        let search = json!({"type": "web_search", "external_web_access": true});
+        let body = json!({"model": "m", "input": "Hi", "tools": [function, idle, search]});
+        let mut body: ResponseRequest = serde_json::from_value(body).unwrap();
+        assert_eq!(remove_searches(&mut body).as_deref(), Some("tools.web_search"));
+        let kinds: Vec<String> = body.tools.iter().flatten().map(|it| it.kind.clone()).collect();
+        assert_eq!(kinds, ["function", "web_search"]);
+        assert_eq!(remove_searches(&mut body), None, "one that may not search stays");
+    }
+}
