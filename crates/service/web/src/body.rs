@@ -11,7 +11,7 @@ use hyper::body::{Body, Incoming};
 
 use crate::fault::FetchFault;
 
-/// What becomes of a body that is longer than allowed.
+/// The treatment of a body that is longer than allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExcessPolicy {
     Refuse,

@@ -25,7 +25,7 @@ pub struct EmbeddedPage {
     pub is_for_operators: bool,
 }
 
-/// How coding agents are set up: JSON with the slots `%SITE%`, `%KEY%` and `%MODEL%`. The console
+/// The set-up of coding agents: JSON with the slots `%SITE%`, `%KEY%` and `%MODEL%`. The console
 /// is built with the same file.
 pub static AGENT_SET_UPS: &str = include_str!("../../../../docs/agents.json");
 

@@ -1,4 +1,4 @@
-//! What every request to the API passes, without a single endpoint.
+//! The path of every request to the API, without the endpoints.
 //!
 //! A request's path: [`transport`] accepts it and assigns an id, [`call`] authenticates the
 //! [`caller`], reads the [`input`] and applies the limits, a handler of the crate `api` does the

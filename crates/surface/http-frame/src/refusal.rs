@@ -230,12 +230,6 @@ impl Refusal {
         self.0.status
     }
 
-    /// A fact for envelopes that state it in their own words.
-    #[allow(dead_code, reason = "read by the envelopes of other protocols")]
-    pub fn detail(&self) -> Option<RefusalDetail> {
-        self.0.detail
-    }
-
     pub(crate) fn with_detail(mut self, detail: Option<RefusalDetail>) -> Refusal {
         self.0.detail = detail.or(self.0.detail);
         self

@@ -13,7 +13,7 @@ const BLOCK: Duration = Duration::from_secs(30);
 /// Maximum principals in the table. Beyond it the oldest entry is removed: an attacker with this
 /// many addresses gains nothing from more attempts per address.
 const PRINCIPALS_MAX: usize = 100_000;
-/// Of so many identical bodies that are refused as malformed, one counts.
+/// Identical bodies, refused as malformed, that count as one failure.
 const BODIES_PER_FAILURE: u32 = 10;
 /// Different bodies remembered per principal.
 const BODIES_MAX: usize = 8;
@@ -44,7 +44,7 @@ struct FailureRecord {
 #[derive(Debug)]
 struct RefusedBody {
     digest: u64,
-    /// How often it came after it was counted last.
+    /// Requests with this body since it last counted as a failure.
     repeats: u32,
 }
 

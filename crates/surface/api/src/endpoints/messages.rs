@@ -46,7 +46,7 @@ use wire::messages::{MessageReply, MessagesRequest};
 use self::blocks::BlockPolicy;
 use self::body::MessagesBody;
 use self::native_body::NativeBody;
-use self::provider_charges::{list_billed_members, offers_billed_tool};
+use self::provider_charges::ProviderCharges;
 use self::reply::{MadeSearch, MessageHead};
 use self::request::TranslatedMessages;
 use self::sse_encoder::MessageSseEncoder;
@@ -86,15 +86,14 @@ async fn create_message(
     let catalogue = app.catalogue.get();
     let lineup = ModelCandidates::resolve(&call, &catalogue, &request.model, std::iter::empty())?;
     let model = lineup.first.model;
-    let billed = list_billed_members(&bytes);
-    let is_billed_extra = !billed.is_empty() || offers_billed_tool(&request);
-    let policy = if is_billed_extra { BlockPolicy::Strict } else { choose_policy(&app, model)? };
+    let charges = ProviderCharges::from_body(&bytes).ok_or_else(refuse_repeated_member)?;
+    let policy = if charges.is_empty() { choose_policy(&app, model)? } else { BlockPolicy::Strict };
     let seal = ThinkingSeal::new(&app.sessions, &model.id, call.holder.owner.id);
     let streams = request.stream == Some(true);
     let search = MessagesSearch::from_request(&request).filter(|_| policy == BlockPolicy::Strict);
     let mut translated =
         request::translate_request(request, policy, &seal, find_runnable_tools(&app));
-    translated.chat.dropped.extend(billed);
+    translated.chat.dropped.extend(charges.members);
     let prepared = match policy {
         BlockPolicy::Lenient => {
             let body = NativeBody::from_bytes(&bytes);

@@ -12,7 +12,7 @@ use crate::failure::CommandError;
 use crate::operator::OperationClient;
 use crate::output::{TextTable, print_json, print_line, print_note, print_text};
 
-/// Where a step belongs that is a command and not a file.
+/// The place of a step that is a command and not a file.
 const SHELL: &str = "shell";
 const KEY_PLACEHOLDER: &str = "SERVICE_INFERENCE_KEY_…";
 
@@ -34,7 +34,7 @@ struct SetUpStep {
     lines: Vec<String>,
 }
 
-/// What replaces the slots.
+/// The values of the slots.
 struct SlotValues {
     site: String,
     key: String,

@@ -8,7 +8,7 @@ use wire::messages::MessageBlock;
 use super::fields::{FieldPath, describe_unknown_tag, read_cache_control, read_text, take_text};
 use super::tool_changes::ToolChanges;
 
-/// What happens to blocks that cannot be translated.
+/// The treatment of blocks that cannot be translated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockPolicy {
     /// They are faults.

@@ -14,7 +14,7 @@ use sha2::Sha256;
 /// Begins our signatures, so that foreign ones are recognised without a computation.
 const PREFIX: &str = "tgs1.";
 
-/// Whether a client gets the text of thinking blocks.
+/// The form in which a client gets thinking blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThinkingDisplay {
     Shown,

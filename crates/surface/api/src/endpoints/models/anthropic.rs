@@ -19,7 +19,7 @@ use crate::endpoints::messages::answer_tokens_max;
 
 const LIMIT_DEFAULT: usize = 20;
 
-/// Whether the request has the header `anthropic-version`.
+/// The presence of the header `anthropic-version`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AnthropicVersion {
     pub(super) is_sent: bool,

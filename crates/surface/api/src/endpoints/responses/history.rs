@@ -20,7 +20,7 @@ pub(super) struct RequestFaults {
     pub(super) for_chat: ValidationFaults,
 }
 
-/// What the items of a conversation are read with.
+/// The data needed to read the items of a conversation.
 #[derive(Clone, Copy)]
 pub(super) struct HistoryContext<'a> {
     pub(super) media: &'a CheckedMedia<'a>,

@@ -36,7 +36,7 @@ pub(super) struct TranslatedRequest {
     pub(super) lists_sources: bool,
 }
 
-/// What a request is translated with.
+/// The data needed to translate a request.
 pub(super) struct TranslationContext<'a> {
     pub(super) preamble: &'a SurroundingPrompts,
     pub(super) history: HistoryContext<'a>,
