@@ -21,13 +21,13 @@ impl IdleTimer {
         IdleTimer { length, since: None, timer: Box::pin(sleep(length)) }
     }
 
-    /// Ends the current wait; the next `poll_over` starts a new one.
+    /// Ends the current wait; the next `poll_elapsed` starts a new one.
     pub fn reset(&mut self) {
         self.since = None;
     }
 
-    /// Ready once the current wait has lasted `length`. The first poll after `calm` starts the
-    /// wait.
+    /// Ready once the current wait has lasted `length`. The first poll after `reset` starts
+    /// the wait.
     pub fn poll_elapsed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let due = *self.since.get_or_insert_with(Instant::now) + self.length;
         loop {

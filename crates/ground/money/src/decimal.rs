@@ -23,7 +23,7 @@ impl fmt::Display for AmountError {
             AmountError::TooManyDecimals { most } => {
                 write!(f, "write at most {most} digits after the point")
             }
-            AmountError::TooLarge => f.write_str("write a smaller amount, this one does not fit"),
+            AmountError::TooLarge => f.write_str("the amount is too large"),
         }
     }
 }

@@ -17,6 +17,7 @@ mod decimal;
 mod float;
 mod nano;
 mod price;
+mod price_factor;
 mod spread;
 
 pub use bill::{Bill, BillLine, BillTooLarge};
@@ -25,6 +26,7 @@ pub use currency::BalanceCurrency;
 pub use decimal::{AmountError, FixedDecimal};
 pub use nano::Nano;
 pub use price::{Price, PriceUnits};
+pub use price_factor::PriceFactor;
 pub use spread::{BillShare, distribute_amounts};
 
 #[cfg(test)]

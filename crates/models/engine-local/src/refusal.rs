@@ -76,6 +76,12 @@ impl EngineRefusal {
         }
     }
 
+    /// The model lacks the ability.
+    pub(crate) fn unsupported(message: impl Into<String>) -> EngineRefusal {
+        let status = StatusCode::NOT_IMPLEMENTED;
+        EngineRefusal { status, code: "unsupported", ..EngineRefusal::invalid(None, message) }
+    }
+
     pub(crate) fn engine_failure(message: impl Into<String>) -> EngineRefusal {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         EngineRefusal { status, code: "engine_failed", ..EngineRefusal::invalid(None, message) }

@@ -123,6 +123,13 @@ impl ModelRegistry {
         Ok(loaded.clone())
     }
 
+    /// Returns the model if it is loaded. Does not count as a use of it.
+    pub(crate) fn find_loaded(&self, id: &str) -> Option<ModelHandle> {
+        let found = discovery::find_model(&self.settings.models_dir, id).ok()?.into_loadable();
+        let models = self.lock();
+        models.get(&found.id)?.cell.get().filter(|model| !model.is_stopped()).cloned()
+    }
+
     /// The kind of a model.
     pub(crate) fn kind_of(&self, id: &str) -> Result<ModelKind, EngineRefusal> {
         Ok(discovery::find_model(&self.settings.models_dir, id)?.kind)
@@ -178,7 +185,7 @@ impl ModelRegistry {
                 continue;
             }
             if idle_max <= now.saturating_duration_since(entry.used_at) {
-                tracing::info!("unloaded {id}: nobody used it for {} s", idle_max.as_secs());
+                tracing::info!("unloaded {id}: not used for {} s", idle_max.as_secs());
                 entry.unload();
             }
         }
@@ -189,7 +196,9 @@ impl ModelRegistry {
         let entry = models.entry(id.to_owned()).or_insert_with(|| RegistryEntry::new(kind));
         entry.used_at = Instant::now();
         if entry.is_stopped() {
-            tracing::error!("unloaded {id}: its thread has panicked; it is loaded again");
+            tracing::error!(
+                "unloaded {id} after its thread panicked; the next request loads it again"
+            );
             entry.unload();
         }
         Arc::clone(&entry.cell)
@@ -286,9 +295,9 @@ impl MemoryReclaimer for ModelRegistry {
 
 fn refuse_crashing_file(file: &Path) -> EngineRefusal {
     let file = file.display();
-    tracing::error!("{file} is not loaded: the engine ended twice while it did so");
+    tracing::error!("{file} is not loaded: the engine crashed twice while loading it");
     EngineRefusal::broken_model(format!(
-        "The engine ended twice while it loaded {file}. Replace the file, or touch it to have it \
+        "The engine crashed twice while loading {file}. Replace the file, or touch it to have it \
          tried again."
     ))
 }

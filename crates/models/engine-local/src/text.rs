@@ -12,7 +12,8 @@ pub(crate) use self::completion::CompletionBody;
 
 use std::sync::Arc;
 
-use axum::response::Response;
+use axum::Json;
+use axum::response::{IntoResponse, Response};
 use engine_text::{ChoiceUsage, TextGeneration, TextModel, TextRequest};
 use moment::Timestamp;
 use serde_json::{Value, json};
@@ -52,7 +53,7 @@ pub(crate) async fn run_completion(
     now: Timestamp,
 ) -> Result<Response, EngineRefusal> {
     let ModelRuntime::Text(model) = registry.get(&asked.model, ModelKind::Text).await?.model else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     let head = CompletionEnvelope::new(asked.shape, asked.model, now);
     let generation = start_generation(&model, asked.request).await?;
@@ -60,6 +61,21 @@ pub(crate) async fn run_completion(
         return Ok(stream::stream_response(head, generation, model));
     }
     full_response::collect_response(&head, generation).await
+}
+
+/// Counts the tokens of a prompt: null if the model is not loaded, since loading it would be work
+/// that nobody pays for.
+pub(crate) async fn count_prompt(
+    registry: &ModelRegistry,
+    asked: CompletionCall,
+) -> Result<Response, EngineRefusal> {
+    let Some(ModelRuntime::Text(model)) = registry.find_loaded(&asked.model).map(|it| it.model)
+    else {
+        return Ok(Json(json!({"prompt_tokens": null})).into_response());
+    };
+    let counted = tokio::task::spawn_blocking(move || model.count_prompt(&asked.request)).await;
+    let tokens = counted.map_err(|error| EngineRefusal::engine_failure(error.to_string()))??;
+    Ok(Json(json!({"prompt_tokens": tokens})).into_response())
 }
 
 /// On a blocking thread, because tokenizing a long prompt takes time.

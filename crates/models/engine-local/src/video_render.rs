@@ -90,8 +90,7 @@ pub(crate) fn render_video(
     let mut writer = VideoWriter::new(format)?;
     let mut work = RenderProgress { done: 0, of: count_steps(&walk, seconds), audience };
     let is_wanted = || audience.is_wanted();
-    let latents =
-        painter.paint_sequence(&walk, &is_wanted, || work.add_steps(WORK_OF_A_PICTURE))?;
+    let latents = painter.paint_sequence(&walk, &is_wanted, || work.add_steps(DRAWING_COST))?;
     let camera =
         CameraMovement { canvas: FrameCanvas { width: order.width, height: order.height }, order };
     let decode = |number: usize| painter.decode_latent(&interpolate_latent(&latents, number));
@@ -115,10 +114,10 @@ const START_FRAMES: usize = (START_SECONDS * FRAMES_PER_SECOND as f32) as usize;
 /// Frames between two decoded images.
 const FRAMES_BETWEEN: usize = FRAMES_PER_SECOND / DECODED_PER_SECOND;
 /// Cost of drawing one image, in decoded images.
-const WORK_OF_A_PICTURE: usize = 6;
+const DRAWING_COST: usize = 6;
 
 fn count_steps(walk: &ImageSequence<'_>, seconds: usize) -> usize {
-    walk.pictures * WORK_OF_A_PICTURE + seconds * DECODED_PER_SECOND
+    walk.pictures * DRAWING_COST + seconds * DECODED_PER_SECOND
 }
 
 struct RenderProgress<'a> {

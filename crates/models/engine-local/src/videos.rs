@@ -101,7 +101,7 @@ impl VideoJobs {
         }
         let open = jobs.values().filter(|job| job.end.is_none()).count();
         if OPEN_MAX <= open {
-            let message = format!("{open} videos wait already. Try again later.");
+            let message = format!("The queue already has {open} videos. Try again later.");
             return Err(EngineRefusal::unavailable("overloaded", message));
         }
         let progress = Arc::new(VideoProgress {
@@ -145,13 +145,13 @@ impl VideoJobs {
     ) -> Result<Bytes, String> {
         let _turn = self.turn.acquire().await.map_err(|error| error.to_string())?;
         if !progress.is_wanted() {
-            return Err("nobody waits for the video any more".to_owned());
+            return Err("the request for the video was dropped".to_owned());
         }
         progress.has_begun.store(true, Ordering::Release);
         let loaded = self.registry.get(model, ModelKind::Video).await;
         let loaded = loaded.map_err(|refusal| refusal.message().to_owned())?;
         let ModelRuntime::Image(painter) = loaded.model else {
-            return Err("The model is of another kind.".to_owned());
+            return Err("The model has another type.".to_owned());
         };
         let work = move || video_render::render_video(&painter, &order, progress.as_ref());
         let made = tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?;

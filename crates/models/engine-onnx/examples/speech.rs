@@ -28,15 +28,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         (SpeechModelKind::Kokoro, "tts-kokoro", "af_sky"),
     ] {
         let begun = Instant::now();
-        let speaker = SpeechSynthesizer::load(
+        let synthesizer = SpeechSynthesizer::load(
             &runtime,
             kind,
             &models.join(folder),
             &models.join("tts-hibari"),
         )?;
         let loaded = begun.elapsed();
-        let cold = measure_speech(&speaker, "Hello there.", voice)?;
-        let warm = measure_speech(&speaker, TEXT, voice)?;
+        let cold = measure_speech(&synthesizer, "Hello there.", voice)?;
+        let warm = measure_speech(&synthesizer, TEXT, voice)?;
         println!("{kind:?} with {threads} threads, {} MB resident", resident_megabytes());
         println!("  load {:.2} s, then a greeting in {:.2} s", loaded.as_secs_f32(), cold.wall_s());
         println!(
@@ -67,14 +67,14 @@ impl SpeechMeasurement {
 }
 
 fn measure_speech(
-    speaker: &SpeechSynthesizer,
+    synthesizer: &SpeechSynthesizer,
     text: &str,
     voice: &str,
 ) -> Result<SpeechMeasurement, Box<dyn Error>> {
     let (begun, cpu_s) = (Instant::now(), cpu_s()?);
     let mut first = None;
     let mut samples = 0;
-    for piece in speaker.speak(text, voice, 1.0)? {
+    for piece in synthesizer.speak(text, voice, 1.0)? {
         samples += piece?.len();
         first.get_or_insert_with(|| begun.elapsed());
     }

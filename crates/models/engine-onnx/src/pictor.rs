@@ -81,7 +81,7 @@ pub enum PictorError {
     Start,
     #[error("a walk has from 1 to {PROMPTS_MAX} prompts and at least one picture")]
     Walk,
-    #[error("nobody waits for the picture any more")]
+    #[error("the request for the image was dropped")]
     Cancelled,
 }
 

@@ -84,13 +84,13 @@ pub enum ToolError {
     Runtime(#[from] RuntimeError),
     #[error("the mask has {mask_width} × {mask_height} pixels, and the picture {width} × {height}")]
     MaskSize { mask_width: usize, mask_height: usize, width: usize, height: usize },
-    #[error("nothing is transparent in the mask, so there is nothing to erase")]
+    #[error("no pixel of the mask is transparent: there is nothing to erase")]
     NothingToErase,
-    #[error("everything is transparent in the mask, so there is nothing to go by")]
+    #[error("all of the mask is transparent: the model needs a part that stays")]
     NothingToKeep,
     #[error("the network's answer has another form than its kind of network gives")]
     Answer,
-    #[error("nobody waits for the picture any more")]
+    #[error("the request for the image was dropped")]
     Cancelled,
 }
 

@@ -22,6 +22,9 @@ use crate::runtime::{OnnxRuntime, RuntimeError};
 /// Sample rate of all models, in Hz.
 pub const SAMPLE_RATE: u32 = 16_000;
 
+/// The language of translations.
+const ENGLISH: &str = "en";
+
 /// A loaded model. Threads take turns, one segment of speech at a time.
 pub struct SpeechTranscriber {
     kind: TranscriptionModelKind,
@@ -43,8 +46,19 @@ enum TranscriberModel {
     Whisper(Box<WhisperModel>),
 }
 
+/// The language of the text.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum TranscriptionTask {
+    /// The spoken language.
+    #[default]
+    Transcribe,
+    /// English, for models that can translate.
+    Translate,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct TranscriptionOptions {
+    pub task: TranscriptionTask,
     /// Language code of two or three letters; `None` detects it.
     pub language: Option<String>,
     /// Also return word timestamps, which takes a little longer.
@@ -60,7 +74,7 @@ pub struct TranscriptionOptions {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AudioTranscript {
     pub text: String,
-    /// A code such as `en`; `None` if there was no speech.
+    /// The spoken language as a code such as `en`; `None` if there was no speech.
     pub language: Option<String>,
     pub duration_s: f64,
     pub segments: Vec<TimedSegment>,
@@ -92,6 +106,8 @@ pub enum TranscriptionError {
     Sound(#[from] SoundError),
     #[error("the model does not know the language {0:?}")]
     Language(String),
+    #[error("the model cannot translate")]
+    Task,
     #[error("the transcription was cancelled")]
     Cancelled,
     #[error(transparent)]
@@ -142,6 +158,14 @@ impl SpeechTranscriber {
         self.kind == TranscriptionModelKind::Whisper
     }
 
+    /// True if speech of other languages can be transcribed in English.
+    pub fn can_translate(&self) -> bool {
+        match &*self.lock_model() {
+            TranscriberModel::Moonshine(_) => false,
+            TranscriberModel::Whisper(whisper) => whisper.can_translate(),
+        }
+    }
+
     /// Transcribes blocks of samples at `SAMPLE_RATE`. Blocks until the end, or until `cancelled`
     /// is set, which is checked at every token.
     pub fn transcribe(
@@ -150,6 +174,9 @@ impl SpeechTranscriber {
         options: &TranscriptionOptions,
         cancelled: &AtomicBool,
     ) -> Result<AudioTranscript, TranscriptionError> {
+        if options.task == TranscriptionTask::Translate && !self.can_translate() {
+            return Err(TranscriptionError::Task);
+        }
         self.check_language(options)?;
         let pace = match self.kind {
             TranscriptionModelKind::Moonshine => &moonshine::PACE,
@@ -174,7 +201,11 @@ impl SpeechTranscriber {
         }
         let mut transcript = run.transcript;
         transcript.duration_s = duration_s;
-        transcript.text = join_segments(&transcript.segments, transcript.language.as_deref());
+        let language = match options.task {
+            TranscriptionTask::Transcribe => transcript.language.as_deref(),
+            TranscriptionTask::Translate => Some(ENGLISH),
+        };
+        transcript.text = join_segments(&transcript.segments, language);
         Ok(transcript)
     }
 
@@ -215,6 +246,7 @@ impl SpeechTranscriber {
             }
             TranscriberModel::Whisper(whisper) => {
                 let ask = whisper::StretchOptions {
+                    task: run.options.task,
                     language: language.map(String::as_str),
                     words: run.options.words,
                     temperature: run.options.temperature,

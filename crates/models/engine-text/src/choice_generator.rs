@@ -26,6 +26,7 @@ pub(crate) struct ChoiceGenerator {
     is_one_call_enough: bool,
     has_called: bool,
     stop_tokens: Vec<u32>,
+    stop_match: Option<String>,
     /// Number of alternatives to return per token.
     alternatives: Option<usize>,
     /// Log probabilities of tokens whose text was not sent yet.
@@ -54,7 +55,7 @@ impl ChoiceGenerator {
         let prompt_tokens = u32::try_from(prompt.len()).unwrap_or(u32::MAX);
         ChoiceGenerator {
             choice,
-            // A closed channel until `sending_to` sets the real one.
+            // A closed channel until `with_events` sets the real one.
             events: unbounded_channel().0,
             sampler: TokenSampler::new(request.sampling, prompt, seed),
             constraint: None,
@@ -64,6 +65,7 @@ impl ChoiceGenerator {
             is_one_call_enough: false,
             has_called: false,
             stop_tokens: request.stop_token_ids.clone(),
+            stop_match: None,
             alternatives,
             logprobs: Vec::new(),
             tokens_max,
@@ -129,7 +131,8 @@ impl ChoiceGenerator {
         self.note_likelihood(logits, token, &bytes, weights);
         let released = self.outlet.push(&bytes);
         self.release_text(&released.text);
-        if released.is_stopped {
+        if released.stop_match.is_some() {
+            self.stop_match = released.stop_match;
             return Ok(self.finish_choice(FinishCause::Stop));
         }
         if self.has_called && self.is_one_call_enough {
@@ -212,7 +215,8 @@ impl ChoiceGenerator {
         }
         let is_call = self.has_called && finish == FinishCause::Stop;
         let finish = if is_call { FinishCause::ToolCalls } else { finish };
-        self.send(GenerationEvent::Finished { choice: self.choice, finish, usage: self.usage });
+        let (choice, usage, stop_match) = (self.choice, self.usage, self.stop_match.take());
+        self.send(GenerationEvent::Finished { choice, finish, stop_match, usage });
         NextStep::Done
     }
 

@@ -4,26 +4,18 @@
 #[derive(Debug, Clone, PartialEq)]
 pub enum GenerationEvent {
     /// Further text of the answer; never empty.
-    Text {
-        choice: u32,
-        text: String,
-        logprobs: Vec<TokenLogprob>,
-    },
+    Text { choice: u32, text: String, logprobs: Vec<TokenLogprob> },
     /// A complete tool call; its arguments are JSON.
-    ToolCall {
-        choice: u32,
-        name: String,
-        arguments: String,
-    },
+    ToolCall { choice: u32, name: String, arguments: String },
     Finished {
         choice: u32,
         finish: FinishCause,
+        /// The stop string that ended the choice.
+        stop_match: Option<String>,
         usage: ChoiceUsage,
     },
     /// The runtime failed; no event follows.
-    Failed {
-        cause: String,
-    },
+    Failed { cause: String },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

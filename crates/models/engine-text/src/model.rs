@@ -125,6 +125,13 @@ impl TextModel {
         Ok(TextGeneration { events, prompt_tokens })
     }
 
+    /// The tokens of the prompt. Blocks for a while if it is long, like [`TextModel::generate`].
+    pub fn count_prompt(&self, request: &TextRequest) -> Result<u32, TextRefusal> {
+        check_request(request)?;
+        let prompt = self.tokenize_prompt(request)?;
+        Ok(u32::try_from(prompt.len()).unwrap_or(u32::MAX))
+    }
+
     fn tokenize_prompt(&self, request: &TextRequest) -> Result<Vec<TokenId>, TextRefusal> {
         let weights = &self.weights;
         let tokens = match &request.prompt {
@@ -143,7 +150,7 @@ impl TextModel {
         if tokens.is_empty() {
             return Err(TextRefusal::invalid(
                 "prompt",
-                "The prompt is empty. Send at least a word.",
+                "The prompt is empty. Send at least one word.",
             ));
         }
         Ok(tokens)

@@ -11,10 +11,10 @@ pub enum TextRefusal {
     /// The request is invalid.
     #[error("{message}")]
     Invalid { param: &'static str, message: String },
-    #[error("The engine has as many requests waiting as it takes. Try again in a moment.")]
+    #[error("The queue of the engine is full. Try again in a moment.")]
     Overloaded,
     /// The model was unloaded, or its thread died.
-    #[error("The model stopped. Try again.")]
+    #[error("The model failed. Try again.")]
     Stopped,
 }
 

@@ -15,8 +15,14 @@ pub(crate) struct StopStringFilter {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReleasedText {
     pub(crate) text: String,
-    /// A stop string was found: no more text follows.
-    pub(crate) is_stopped: bool,
+    /// The stop string that was found: no more text follows.
+    pub(crate) stop_match: Option<String>,
+}
+
+/// A stop string and its place in the held text.
+struct FoundStop {
+    at: usize,
+    stop: String,
 }
 
 impl StopStringFilter {
@@ -30,12 +36,13 @@ impl StopStringFilter {
         self.bytes.extend_from_slice(bytes);
         let whole = whole_characters(&mut self.bytes);
         self.held.push_str(&whole);
-        if let Some(at) = self.first_stop() {
+        if let Some(FoundStop { at, stop }) = self.first_stop() {
             self.held.truncate(at);
-            return ReleasedText { text: std::mem::take(&mut self.held), is_stopped: true };
+            let text = std::mem::take(&mut self.held);
+            return ReleasedText { text, stop_match: Some(stop) };
         }
         let rest = self.held.split_off(self.held.len() - self.doubtful_bytes());
-        ReleasedText { text: std::mem::replace(&mut self.held, rest), is_stopped: false }
+        ReleasedText { text: std::mem::replace(&mut self.held, rest), stop_match: None }
     }
 
     /// Returns the held-back text at the end of the answer.
@@ -45,8 +52,13 @@ impl StopStringFilter {
         text
     }
 
-    fn first_stop(&self) -> Option<usize> {
-        self.stops.iter().filter_map(|stop| self.held.find(stop.as_str())).min()
+    /// The earliest stop string; of several at one place, the one that is listed first.
+    fn first_stop(&self) -> Option<FoundStop> {
+        let found = self.stops.iter().filter_map(|stop| {
+            let at = self.held.find(stop.as_str())?;
+            Some(FoundStop { at, stop: stop.clone() })
+        });
+        found.min_by_key(|it| it.at)
     }
 
     /// Length of the longest suffix of the text that is a prefix of a stop string.
@@ -93,55 +105,56 @@ mod tests {
 
     /// Asserts the texts released for these tokens, and the detection of a stop string.
     #[track_caller]
-    fn check(stops: &[&str], tokens: &[&[u8]], expected: &[&str], is_stopped: bool) {
+    fn check(stops: &[&str], tokens: &[&[u8]], expected: &[&str], stop_match: Option<&str>) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
         let mut outlet = StopStringFilter::new(&stops);
         let mut texts = Vec::new();
         for token in tokens {
             let released = outlet.push(token);
             texts.push(released.text);
-            if released.is_stopped {
-                assert!(is_stopped, "{texts:?}");
+            if released.stop_match.is_some() {
+                assert_eq!(released.stop_match.as_deref(), stop_match, "{texts:?}");
                 assert_eq!(texts, expected);
                 return;
             }
         }
-        assert!(!is_stopped);
+        assert_eq!(stop_match, None);
         texts.push(outlet.finish());
         assert_eq!(texts, expected);
     }
 
     #[test]
     fn text_leaves_at_once() {
-        check(&[], &[b"Hel", b"lo"], &["Hel", "lo", ""], false);
+        check(&[], &[b"Hel", b"lo"], &["Hel", "lo", ""], None);
     }
 
     #[test]
     fn a_character_leaves_when_it_is_whole() {
-        check(&[], &[b"a\xF0\x9F", b"\x98", b"\x80b"], &["a", "", "\u{1F600}b", ""], false);
+        check(&[], &[b"a\xF0\x9F", b"\x98", b"\x80b"], &["a", "", "\u{1F600}b", ""], None);
     }
 
     #[test]
     fn what_is_no_character_is_replaced() {
-        check(&[], &[b"a\xFFb", b"\xF0\x9F"], &["a\u{FFFD}b", "", "\u{FFFD}"], false);
+        check(&[], &[b"a\xFFb", b"\xF0\x9F"], &["a\u{FFFD}b", "", "\u{FFFD}"], None);
     }
 
     #[test]
     fn what_may_begin_a_stop_waits() {
-        check(&["END"], &[b"a E", b"N", b"X"], &["a ", "", "ENX", ""], false);
-        check(&["END"], &[b"a E", b"N"], &["a ", "", "EN"], false);
+        check(&["END"], &[b"a E", b"N", b"X"], &["a ", "", "ENX", ""], None);
+        check(&["END"], &[b"a E", b"N"], &["a ", "", "EN"], None);
     }
 
     #[test]
     fn a_stop_and_what_follows_it_are_kept_back() {
-        check(&["END"], &[b"a E", b"ND b"], &["a ", ""], true);
-        check(&["xx", "b"], &[b"abxx"], &["a"], true);
-        check(&["ab", "b"], &[b"a", b"b"], &["", ""], true);
+        check(&["END"], &[b"a E", b"ND b"], &["a ", ""], Some("END"));
+        check(&["xx", "b"], &[b"abxx"], &["a"], Some("b"));
+        check(&["ab", "b"], &[b"a", b"b"], &["", ""], Some("ab"));
+        check(&["ab", "a"], &[b"xa"], &["x"], Some("a"));
     }
 
     #[test]
     fn an_empty_stop_is_none() {
-        check(&[""], &[b"a"], &["a", ""], false);
+        check(&[""], &[b"a"], &["a", ""], None);
     }
 
     proptest! {
@@ -159,7 +172,7 @@ mod tests {
                 let (token, rest) = left.split_at(cuts.next().unwrap_or(1).min(left.len()));
                 let released = outlet.push(token);
                 sent.push_str(&released.text);
-                is_stopped = released.is_stopped;
+                is_stopped = released.stop_match.is_some();
                 left = rest;
             }
             if !is_stopped {

@@ -42,7 +42,7 @@ impl ImageEngine for A1111Images {
     fn edit(&self, request: Arc<EditRequest>) -> ImageFuture<'_> {
         Box::pin(async move {
             if 1 < request.pictures.len() {
-                let message = "This model changes one picture at a time.".to_owned();
+                let message = "This model edits one image at a time.".to_owned();
                 return Err(EngineError::Rejected { message });
             }
             let body = encode_edit(&request, &self.model, &self.next_task_id());
@@ -177,7 +177,7 @@ fn read_one(body: &[u8]) -> Result<ImageAnswer, EngineError> {
 }
 
 fn build_answer(text: Option<String>) -> Result<ImageAnswer, EngineError> {
-    let text = text.ok_or_else(|| bad_answer("it has no picture"))?;
+    let text = text.ok_or_else(|| bad_answer("it has no image"))?;
     Ok(ImageAnswer { file: picture::decode_base64(&text)?, ..ImageAnswer::default() })
 }
 

@@ -106,7 +106,7 @@ impl ChatEngine for AnthropicChat {
 
 /// The error for a text completion, which this protocol does not support.
 pub(crate) fn chat_only_error() -> EngineError {
-    request::reject_request("This model answers chats only; use /chat/completions")
+    request::reject_request("This model supports chats only; use /chat/completions")
 }
 
 impl AnthropicChat {

@@ -154,7 +154,7 @@ pub(crate) fn read_output_file(body: &[u8], id: &str) -> Result<Option<ComfyFile
         files.filter_map(|file| serde_json::from_value(file.clone()).ok()).collect();
     files.sort_by_key(|file| file.kind != "output");
     let first = files.into_iter().next();
-    first.map(Some).ok_or_else(|| bad_answer("its workflow put out no picture"))
+    first.map(Some).ok_or_else(|| bad_answer("its workflow returned no image"))
 }
 
 fn parse_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, EngineError> {

@@ -77,7 +77,7 @@ pub(crate) fn resolve_endpoint(
     address: &str,
 ) -> Result<UpstreamEndpoint, EngineError> {
     let url = Url::parse(address).ok().filter(|it| submit.target.is_same_server(it));
-    let url = url.ok_or_else(|| bad_answer("it sends us to another server"))?;
+    let url = url.ok_or_else(|| bad_answer("it returned a URL of another server"))?;
     let query = url.query().map(|it| format!("?{it}")).unwrap_or_default();
     submit.at_path(&format!("{}{query}", url.path()))
 }
@@ -189,7 +189,7 @@ pub(crate) struct FalPicture {
 pub(crate) fn read_picture(body: &[u8]) -> Result<FalPicture, EngineError> {
     let told: Value = parse_body(body)?;
     let address = ["/images/0/url", "/image/url"].iter().find_map(|at| told.pointer(at)?.as_str());
-    let address = address.ok_or_else(|| bad_answer("it has no picture"))?.to_owned();
+    let address = address.ok_or_else(|| bad_answer("it has no image"))?.to_owned();
     Ok(FalPicture {
         address,
         is_adult: told.pointer("/has_nsfw_concepts/0").and_then(Value::as_bool),

@@ -48,7 +48,7 @@ impl FanOut {
         };
         if REQUESTS_MAX < request.prompt_count().saturating_mul(cut.requests_each) {
             let message = format!(
-                "This model gives at most {REQUESTS_MAX} choices; lower n or send fewer prompts"
+                "This model returns at most {REQUESTS_MAX} choices; lower `n` or send fewer prompts"
             );
             return Err(EngineError::Rejected { message });
         }
@@ -91,6 +91,10 @@ impl ChatEngine for FanOut {
             let asked = requests.into_iter().map(|single| self.single.stream_chat(single));
             Ok(merge_streams(try_join_all(asked).await?, cut))
         })
+    }
+
+    fn count_prompt(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Option<u64>> {
+        self.single.count_prompt(request)
     }
 
     fn dropped_fields(&self, request: &ChatRequest) -> Vec<String> {

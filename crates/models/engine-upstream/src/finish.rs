@@ -1,6 +1,7 @@
 //! Maps finish reasons of all servers to OpenAI's.
 
 use engine::{EngineError, FinishReason};
+use serde_json::value::RawValue;
 
 use crate::transport::bad_answer;
 
@@ -32,6 +33,16 @@ pub(crate) fn parse_finish_reason(
         _ => FinishReason::Stop,
     };
     Ok(reason)
+}
+
+/// The stop sequence that a server names beside its finish reason: vLLM and the built-in engine in
+/// `stop_reason`, SGLang in `matched_stop`. Both may be the id of a token instead, which is ignored.
+pub(crate) fn read_stop_match(
+    stop_reason: Option<&RawValue>,
+    matched_stop: Option<&RawValue>,
+) -> Option<String> {
+    let mut named = [stop_reason, matched_stop].into_iter().flatten();
+    named.find_map(|raw| serde_json::from_str(raw.get()).ok())
 }
 
 /// True if the server's value already equals OpenAI's value of this reason.

@@ -73,5 +73,5 @@ pub(crate) fn check_job_id(told: &str) -> Result<&str, EngineError> {
     if is_id {
         return Ok(told);
     }
-    Err(crate::transport::bad_answer("its job has no name that can stand in an address"))
+    Err(crate::transport::bad_answer("the id of its job cannot be part of a URL"))
 }

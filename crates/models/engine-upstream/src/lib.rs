@@ -1,7 +1,7 @@
 //! Engines reached over HTTP, one module per protocol, and the pool that balances between them.
 //!
-//! Images and transcripts have further protocols besides OpenAI's: `sdcpp`, `a1111`, `comfyui`,
-//! `fal` and `whispercpp`.
+//! Images, transcripts and reranking have further protocols besides OpenAI's: `sdcpp`, `a1111`,
+//! `comfyui`, `fal`, `whispercpp` and `tei`.
 //!
 //! Path of a request: [`RoutePool`] selects a route and waits for a free slot at its provider → the
 //! protocol (`openai`, `openai_responses`, `anthropic`) encodes the body → `transport` sends it →
@@ -14,6 +14,7 @@
 //! - A [`RoutePool`] of [`EngineRoute`]s is itself an engine, over several of those.
 
 mod a1111;
+mod answer_parts;
 mod anthropic;
 mod cache_mark;
 mod comfyui;
@@ -30,9 +31,11 @@ mod openai_responses;
 mod picture;
 mod pool;
 mod quirks;
+mod rank_scores;
 mod sdcpp;
 mod single_chunk_stream;
 mod sse;
+mod tei;
 mod transport;
 mod upstream;
 mod whispercpp;

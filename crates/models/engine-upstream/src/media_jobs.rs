@@ -42,7 +42,7 @@ fn plain_name(name: &str) -> Result<&str, EngineError> {
     if fits && name.chars().all(is_plain) {
         return Ok(name);
     }
-    Err(bad_answer("the name that it gave the work cannot stand in an address"))
+    Err(bad_answer("the id of its job cannot be part of a URL"))
 }
 
 /// Maps a provider's failure code to a content refusal or a failure.

@@ -8,9 +8,11 @@ mod delta;
 mod embedding;
 mod image;
 mod message;
+mod moderation;
 mod picture_tools;
 mod reasoning;
 mod request;
+mod rerank;
 mod speech;
 mod text;
 mod tools;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 
 use engine::{ChatAnswer, ChatEngine, ChatRequest, ChatStream, EngineError};
 use futures_util::future::BoxFuture;
+use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
 pub(crate) use answer::read_answer;
@@ -28,8 +31,10 @@ pub(crate) use attestation::OpenAiAttested;
 pub(crate) use chunk::ChunkDecoder;
 pub(crate) use embedding::OpenAiEmbeddings;
 pub(crate) use image::OpenAiImages;
+pub(crate) use moderation::OpenAiModeration;
 pub(crate) use picture_tools::{BuiltInClassifier, PictureTools};
 pub(crate) use request::{encode_body, retention_word, write_streamed, write_whole};
+pub(crate) use rerank::OpenAiRerank;
 pub(crate) use speech::OpenAiSpeech;
 pub(crate) use transcription::{OpenAiTranscription, read_transcript};
 #[cfg(test)]
@@ -50,6 +55,8 @@ pub(crate) struct OpenAiChat {
     pub(crate) endpoint: UpstreamEndpoint,
     /// The endpoint for text completions.
     pub(crate) texts: UpstreamEndpoint,
+    /// The endpoint that counts the tokens of a chat, where the server has it.
+    pub(crate) counts: UpstreamEndpoint,
     pub(crate) model: String,
     pub(crate) quirks: ServerQuirks,
 }
@@ -97,9 +104,26 @@ impl ChatEngine for OpenAiChat {
         })
     }
 
+    fn count_prompt(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Option<u64>> {
+        Box::pin(async move {
+            if !self.quirks.counts_prompts || request.prompt().is_some() {
+                return None;
+            }
+            let body = write_whole(&request, &self.model, self.quirks).ok()?;
+            let counted = self.counts.post_json(body).await.ok()?;
+            serde_json::from_slice::<PromptCountBody>(&counted).ok()?.prompt_tokens
+        })
+    }
+
     fn dropped_fields(&self, request: &ChatRequest) -> Vec<String> {
         request::list_dropped_fields(request, self.quirks)
     }
+}
+
+/// The answer of the endpoint that counts. Null if the model is not loaded.
+#[derive(Deserialize)]
+struct PromptCountBody {
+    prompt_tokens: Option<u64>,
 }
 
 async fn open_stream<D: EventDecoder>(

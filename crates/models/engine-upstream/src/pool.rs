@@ -6,16 +6,16 @@ mod breaker;
 mod choice;
 mod lease;
 mod provider_queue;
+mod whole_answers;
 
 use std::future::Future;
 use std::sync::Arc;
 
 use engine::{
     ChatAnswer, ChatEngine, ChatEvent, ChatRequest, ChatStream, CutOutRequest, EditRequest,
-    EmbeddingAnswer, EmbeddingEngine, EmbeddingRequest, EngineError, ImageAnswer, ImageClassifier,
-    ImageEngine, ImageFile, ImageFuture, ImageRequest, NativeProtocol, SessionId, SoundStream,
-    SpeechEngine, SpeechRequest, TranscriptionAnswer, TranscriptionEngine, TranscriptionRequest,
-    UpscaleRequest, VoiceSample,
+    EngineError, ImageAnswer, ImageClassifier, ImageEngine, ImageFile, ImageFuture, ImageRequest,
+    NativeProtocol, SessionId, SoundStream, SpeechEngine, SpeechRequest, UpscaleRequest,
+    VoiceSample,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
@@ -217,6 +217,13 @@ struct RouteSearch {
     session: Option<SessionId>,
 }
 
+impl<E: ?Sized> RoutePool<E> {
+    /// True if any route has slots that work that may wait can take.
+    fn has_spare_route(&self) -> bool {
+        self.routes.is_empty() || self.routes.iter().any(|route| route.gate.has_spare_slots())
+    }
+}
+
 impl RoutePool<dyn ChatEngine> {
     /// Excludes chat-only routes from text completions.
     fn begin_search(&self, request: &ChatRequest) -> Result<RouteSearch, EngineError> {
@@ -261,6 +268,24 @@ impl ChatEngine for RoutePool<dyn ChatEngine> {
         })
     }
 
+    /// The count of the first route that can tell. Counting is no work that a route is chosen for,
+    /// waited for or blamed for.
+    fn count_prompt(&self, request: Arc<ChatRequest>) -> BoxFuture<'_, Option<u64>> {
+        Box::pin(async move {
+            for route in &self.routes {
+                let model = &route.track.serving_provider().model;
+                let is_ready = route.readiness.as_ref().is_none_or(|check| check(model).is_ok());
+                if !is_ready {
+                    continue;
+                }
+                if let Some(tokens) = route.engine.count_prompt(Arc::clone(&request)).await {
+                    return Some(tokens);
+                }
+            }
+            None
+        })
+    }
+
     /// All fields that any route drops, because it is not known in advance which route will serve.
     fn dropped_fields(&self, request: &ChatRequest) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -275,18 +300,9 @@ impl ChatEngine for RoutePool<dyn ChatEngine> {
     fn passes_through(&self, protocol: NativeProtocol) -> bool {
         self.routes.iter().all(|route| route.engine.passes_through(protocol))
     }
-}
 
-impl EmbeddingEngine for RoutePool<dyn EmbeddingEngine> {
-    fn embed(
-        &self,
-        request: Arc<EmbeddingRequest>,
-    ) -> BoxFuture<'_, Result<EmbeddingAnswer, EngineError>> {
-        Box::pin(async move {
-            let (answer, lease) = self.try_routes(|it| it.embed(Arc::clone(&request))).await?;
-            lease.succeed();
-            Ok(answer)
-        })
+    fn has_spare_slots(&self) -> bool {
+        self.has_spare_route()
     }
 }
 
@@ -353,20 +369,6 @@ impl ImageClassifier for RoutePool<dyn ImageClassifier> {
             let (score, lease) = self.try_routes(|it| it.adult_score(picture.clone())).await?;
             lease.succeed();
             Ok(score)
-        })
-    }
-}
-
-impl TranscriptionEngine for RoutePool<dyn TranscriptionEngine> {
-    fn transcribe(
-        &self,
-        request: Arc<TranscriptionRequest>,
-    ) -> BoxFuture<'_, Result<TranscriptionAnswer, EngineError>> {
-        Box::pin(async move {
-            let (transcript, lease) =
-                self.try_routes(|it| it.transcribe(Arc::clone(&request))).await?;
-            lease.succeed();
-            Ok(transcript)
         })
     }
 }

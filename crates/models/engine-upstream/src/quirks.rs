@@ -18,6 +18,8 @@ pub struct ServerQuirks {
     pub ends_at_context: bool,
     /// Has endpoints to upscale images, remove backgrounds and classify images.
     pub has_picture_tools: bool,
+    /// Has an endpoint that counts the tokens of a chat: `/chat/tokens`.
+    pub counts_prompts: bool,
     /// The endpoint for chats.
     pub chat_api: OpenAiChatApi,
     pub output_cap: OutputCap,
@@ -62,6 +64,7 @@ impl ServerQuirks {
         takes_extensions: true,
         ends_at_context: false,
         has_picture_tools: false,
+        counts_prompts: false,
         chat_api: OpenAiChatApi::Completions,
         output_cap: OutputCap::MaxTokens,
         reasoning: ReasoningStyle::Template,
@@ -93,6 +96,7 @@ impl ServerQuirks {
         takes_prompts: false,
         ends_at_context: true,
         has_picture_tools: true,
+        counts_prompts: true,
         ..ServerQuirks::VLLM
     };
 

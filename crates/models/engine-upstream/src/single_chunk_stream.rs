@@ -33,5 +33,6 @@ fn as_delta(choice: ChatChoice) -> ChoiceDelta {
         thought_signature: choice.thought_signature,
         logprobs: choice.logprobs,
         finish: Some(choice.finish),
+        stop_match: choice.stop_match,
     }
 }

@@ -12,6 +12,7 @@ mod pictures;
 mod queued;
 mod queued_workflows;
 mod requests;
+mod rerank;
 mod responses;
 mod speech;
 mod stub;

@@ -50,10 +50,61 @@ pub(crate) struct UpstreamEndpoint {
     pub(crate) timeouts: UpstreamTimeouts,
 }
 
+/// The body of a response, and one of its headers.
+pub(crate) struct BodyWithHeader {
+    pub(crate) header: Option<String>,
+    pub(crate) body: Bytes,
+}
+
 impl UpstreamEndpoint {
     /// Sends a JSON body and reads the complete response.
     pub(crate) async fn post_json(&self, body: Vec<u8>) -> Result<Bytes, EngineError> {
         self.post_content(RequestContent::json(body)).await
+    }
+
+    /// As [`UpstreamEndpoint::post_json`]; also returns a header of the response.
+    pub(crate) async fn post_json_for_header(
+        &self,
+        body: Vec<u8>,
+        name: &'static str,
+    ) -> Result<BodyWithHeader, EngineError> {
+        let exchange = async {
+            let sending = self.client.post(&self.target, RequestContent::json(body));
+            let answer = self.accept_response(sending).await?;
+            let header = answer.headers().get(name).and_then(|it| it.to_str().ok());
+            let header = header.map(str::to_owned);
+            Ok(BodyWithHeader { header, body: read_whole(answer).await? })
+        };
+        match timeout(self.timeouts.answer, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: TimeoutPhase::Answer }),
+        }
+    }
+
+    /// As [`UpstreamEndpoint::post_content`]; returns `None` if the server has no such path. A 404
+    /// whose text is about a model is an error like any other.
+    pub(crate) async fn post_if_exists(
+        &self,
+        content: RequestContent,
+    ) -> Result<Option<Bytes>, EngineError> {
+        let exchange = async {
+            let answer = self.client.post(&self.target, content).await.map_err(connection_error)?;
+            match answer.status() {
+                405 | 501 => return Ok(None),
+                404 => {
+                    let body = read_error_body(answer).await;
+                    let is_model = String::from_utf8_lossy(&body).to_lowercase().contains("model");
+                    let error = UpstreamFailure::from_answer(404, None, &body).into_error();
+                    return if is_model { Err(error) } else { Ok(None) };
+                }
+                _ => {}
+            }
+            read_whole(self.accept_response(std::future::ready(Ok(answer))).await?).await.map(Some)
+        };
+        match timeout(self.timeouts.answer, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(EngineError::Timeout { phase: TimeoutPhase::Answer }),
+        }
     }
 
     /// As [`UpstreamEndpoint::post_json`], with content of another type.
@@ -198,6 +249,11 @@ async fn read_failure(answer: UpstreamResponse) -> EngineError {
     let status = answer.status();
     let header = |name| answer.headers().get(name).and_then(|it: &HeaderValue| it.to_str().ok());
     let wait = retry_after(header("retry-after-ms"), header("retry-after"));
+    let body = read_error_body(answer).await;
+    UpstreamFailure::from_answer(status, wait, &body).into_error()
+}
+
+async fn read_error_body(answer: UpstreamResponse) -> Vec<u8> {
     let mut body = Vec::new();
     let mut pieces = answer.into_pieces();
     // Errors while reading the error body are ignored: the status is sufficient.
@@ -207,7 +263,7 @@ async fn read_failure(answer: UpstreamResponse) -> EngineError {
             break;
         }
     }
-    UpstreamFailure::from_answer(status, wait, &body).into_error()
+    body
 }
 
 /// Without a connection the request was never received; after a later failure it may have been.

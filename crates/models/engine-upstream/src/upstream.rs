@@ -1,6 +1,8 @@
 //! One provider: its address, protocol and concurrency limits.
 
+mod audio_models;
 mod chat_model;
+mod score_models;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::time::Duration;
 
 use engine::{
     AttestedEngine, ChatEngine, EmbeddingEngine, EngineError, ImageClassifier, ImageEngine,
-    MediaEngine, ServingProvider, SpeechEngine, TranscriptionEngine,
+    MediaEngine, ServingProvider,
 };
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use outbound::{ConnectSettings, ConnectVia, OutboundClient, RequestTarget};
@@ -29,14 +31,12 @@ use crate::media_jobs::fal::FalMedia;
 use crate::media_jobs::openai::OpenAiVideos;
 use crate::media_jobs::sdcpp::SdCppVideos;
 use crate::openai::{
-    BuiltInClassifier, OpenAiAttested, OpenAiChat, OpenAiEmbeddings, OpenAiImages, OpenAiSpeech,
-    OpenAiTranscription, PictureTools,
+    BuiltInClassifier, OpenAiAttested, OpenAiChat, OpenAiEmbeddings, OpenAiImages, PictureTools,
 };
 use crate::pool::ProviderQueue;
 use crate::quirks::{OpenAiChatApi, ServerQuirks};
 use crate::sdcpp::SdCpp;
 use crate::transport::{UpstreamEndpoint, UpstreamTimeouts};
-use crate::whispercpp::WhisperCpp;
 
 pub use chat_model::ChatModelSettings;
 
@@ -87,6 +87,8 @@ pub enum ProviderProtocol {
     ComfyUi,
     Fal,
     WhisperCpp,
+    /// Text Embeddings Inference, for reranking.
+    Tei,
 }
 
 /// The kind of media that a model makes.
@@ -124,7 +126,7 @@ pub enum ProviderSetupError {
     Header { id: String, name: String },
     #[error("provider {id}: its protocol has no {work}; use a provider of kind openai")]
     NoSuchWork { id: String, work: &'static str },
-    #[error("provider {id}: it has no model {model:?}, which cannot stand in an address")]
+    #[error("provider {id}: the model name {model:?} cannot be part of a URL")]
     Model { id: String, model: String },
     #[error("provider {id}: a model of kind comfyui needs a `workflow`")]
     NoWorkflow { id: String },
@@ -188,7 +190,8 @@ impl UpstreamProvider {
             ProviderProtocol::OpenAi(quirks) => {
                 let endpoint = self.endpoint("chat/completions");
                 let texts = self.endpoint("completions");
-                let chat = OpenAiChat { endpoint, texts, model, quirks };
+                let counts = self.endpoint("chat/tokens");
+                let chat = OpenAiChat { endpoint, texts, counts, model, quirks };
                 match (quirks.takes_choices, quirks.takes_prompts) {
                     (true, true) => Arc::new(chat),
                     (true, false) => Arc::new(FanOut::by_prompt(chat)),
@@ -222,39 +225,6 @@ impl UpstreamProvider {
                 inputs_max: self.embedding_inputs_max,
             })),
             _ => Err(self.unsupported_work("embeddings")),
-        }
-    }
-
-    /// Creates the engine of a speech model.
-    pub fn create_speech_engine(
-        &self,
-        model: &str,
-    ) -> Result<Arc<dyn SpeechEngine>, ProviderSetupError> {
-        match self.protocol {
-            ProviderProtocol::OpenAi(quirks) => Ok(Arc::new(OpenAiSpeech {
-                endpoint: self.endpoint("audio/speech"),
-                voices: self.endpoint("audio/voices"),
-                model: model.to_owned(),
-                quirks,
-            })),
-            _ => Err(self.unsupported_work("speech")),
-        }
-    }
-
-    /// Creates the engine of a transcription model.
-    pub fn create_transcription_engine(
-        &self,
-        model: &str,
-    ) -> Result<Arc<dyn TranscriptionEngine>, ProviderSetupError> {
-        match self.protocol {
-            ProviderProtocol::OpenAi(_) => Ok(Arc::new(OpenAiTranscription {
-                endpoint: self.endpoint("audio/transcriptions"),
-                model: model.to_owned(),
-            })),
-            ProviderProtocol::WhisperCpp => {
-                Ok(Arc::new(WhisperCpp { inference: self.endpoint("inference") }))
-            }
-            _ => Err(self.unsupported_work("transcription")),
         }
     }
 
@@ -352,7 +322,8 @@ impl UpstreamProvider {
             }
             ProviderProtocol::Anthropic { .. }
             | ProviderProtocol::WhisperCpp
-            | ProviderProtocol::AceStep => {
+            | ProviderProtocol::AceStep
+            | ProviderProtocol::Tei => {
                 return Err(self.unsupported_work("pictures"));
             }
         })

@@ -19,16 +19,34 @@ impl TranscriptionEngine for WhisperCpp {
         &self,
         request: Arc<TranscriptionRequest>,
     ) -> BoxFuture<'_, Result<TranscriptionAnswer, EngineError>> {
+        Box::pin(async move { self.send_form(&request, form_fields(&request)).await })
+    }
+
+    fn translate(
+        &self,
+        request: Arc<TranscriptionRequest>,
+    ) -> BoxFuture<'_, Result<Option<TranscriptionAnswer>, EngineError>> {
         Box::pin(async move {
-            let fields = form_fields(&request);
-            let name = format!("audio.{}", request.kind.extension);
-            let (mime, bytes) = (request.kind.mime, request.sound.clone());
-            let form = RequestContent::form(&fields, FormFile { name: &name, mime, bytes });
-            let transcript = read_transcript(&self.inference.post_content(form).await?)?;
-            // The server starts each text with a space.
-            let text = transcript.text.trim().to_owned();
-            Ok(TranscriptionAnswer { text, ..transcript })
+            let mut fields = form_fields(&request);
+            fields.push(("translate", "true".to_owned()));
+            self.send_form(&request, fields).await.map(Some)
         })
+    }
+}
+
+impl WhisperCpp {
+    async fn send_form(
+        &self,
+        request: &TranscriptionRequest,
+        fields: Vec<(&'static str, String)>,
+    ) -> Result<TranscriptionAnswer, EngineError> {
+        let name = format!("audio.{}", request.kind.extension);
+        let (mime, bytes) = (request.kind.mime, request.sound.clone());
+        let form = RequestContent::form(&fields, FormFile { name: &name, mime, bytes });
+        let transcript = read_transcript(&self.inference.post_content(form).await?)?;
+        // The server starts each text with a space.
+        let text = transcript.text.trim().to_owned();
+        Ok(TranscriptionAnswer { text, ..transcript })
     }
 }
 

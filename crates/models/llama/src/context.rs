@@ -32,11 +32,11 @@ pub struct LlamaContext<'m> {
 /// Errors of computing a batch, from the library's status codes.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    #[error("there is no room for the batch in the prompt cache")]
+    #[error("the batch does not fit into the prompt cache")]
     Full,
-    #[error("the computation was broken off")]
+    #[error("the computation was aborted")]
     Aborted,
-    #[error("the batch makes no sense to the library")]
+    #[error("the library rejected the batch as invalid")]
     Invalid,
     #[error("the library failed with {0}")]
     Failed(i32),

@@ -24,9 +24,9 @@ pub struct LlamaLibrary {
 /// Errors of loading a library. The message names the file and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
-    #[error("the llama.cpp library {} is not there", .0.display())]
+    #[error("the llama.cpp library {} does not exist", .0.display())]
     Missing(PathBuf),
-    #[error("{} is not whole: {cause}; remove it to have it fetched again", path.display())]
+    #[error("{} is damaged: {cause}; delete it, and it is downloaded again", path.display())]
     Broken { path: PathBuf, cause: String },
     #[error("cannot load the llama.cpp library {}: {cause}", path.display())]
     Unloadable { path: PathBuf, cause: String },

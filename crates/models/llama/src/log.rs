@@ -42,7 +42,7 @@ pub(crate) unsafe extern "C" fn on_log(level: ggml_log_level, text: *const c_cha
 #[expect(unsafe_code, reason = "the library calls it")]
 pub(crate) unsafe extern "C" fn on_abort(text: *const c_char) {
     if !text.is_null() {
-        // SAFETY: as in `take`.
+        // SAFETY: as in `on_log`.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
         tracing::error!(target: "llama_cpp", "{}", text.trim());
     }

@@ -24,7 +24,7 @@ fn compiled(folder: &Path, source: &str) -> std::path::PathBuf {
 #[test]
 fn a_path_without_a_library_is_named() {
     let told = refusal(Path::new("/nowhere/libllama.so"));
-    assert_eq!(told, "the llama.cpp library /nowhere/libllama.so is not there");
+    assert_eq!(told, "the llama.cpp library /nowhere/libllama.so does not exist");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_library_that_was_cut_short_is_refused_before_it_is_mapped() {
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
     let told = refusal(&path);
-    assert!(told.contains("is not whole: it has") && told.contains("bytes of"), "{told}");
+    assert!(told.contains("is damaged: it has") && told.contains("bytes of"), "{told}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl ProgressReporter for LogLines {
     }
 
     fn report_progress(&mut self, id: &str, progress: DownloadProgress) {
-        tracing::info!(model.id = id, "fetching {id}: {}", format_progress(progress));
+        tracing::info!(model.id = id, "downloading {id}: {}", format_progress(progress));
     }
 
     fn finish_report(&mut self) {}
@@ -66,7 +66,7 @@ async fn try_until_done(
         if left.is_empty() {
             return;
         }
-        tracing::info!("fetching {} is tried again in {pause:?}", left.join(", "));
+        tracing::info!("retrying the download of {} in {pause:?}", left.join(", "));
         sleep(pause).await;
         pause = pause.saturating_mul(2).min(LONGEST_RETRY);
         ids = left;

@@ -56,7 +56,7 @@ pub(crate) async fn await_exit(mut child: Child) {
         return;
     }
     if let Err(error) = child.kill().await {
-        tracing::warn!(%error, "the engine could not be ended: {error}");
+        tracing::warn!(%error, "the engine could not be stopped: {error}");
     }
 }
 

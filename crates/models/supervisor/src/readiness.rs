@@ -38,7 +38,7 @@ fn check_weights(model: &str, state: &DownloadState) -> Result<(), EngineError> 
         DownloadState::Ready => return Ok(()),
         DownloadState::Fetching(progress) => {
             let message = format!(
-                "The model {model} is being fetched ({}). Please try again shortly.",
+                "The model {model} is being downloaded ({}). Please try again shortly.",
                 format_progress(*progress)
             );
             (message, FETCH_WAIT)
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_model_that_is_fetched_says_how_far_it_is() {
         let progress = DownloadProgress { done_bytes: 43_000_000, total_bytes: 99_400_000 };
-        let message = "The model m is being fetched (43 % of 100 MB). Please try again shortly.";
+        let message = "The model m is being downloaded (43 % of 100 MB). Please try again shortly.";
         check(&DownloadState::Fetching(progress), Err((message, 5)));
     }
 

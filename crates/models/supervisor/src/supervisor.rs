@@ -15,8 +15,8 @@ use crate::status::{ProcessState, StatusCell};
 pub type JitterSource = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// Polling interval during startup: short, because requests may be waiting.
-const LOOK_WHILE_STARTING: Duration = Duration::from_millis(50);
-const LOOK_WHILE_UP: Duration = Duration::from_secs(2);
+const POLL_INTERVAL_STARTING: Duration = Duration::from_millis(50);
+const POLL_INTERVAL_RUNNING: Duration = Duration::from_secs(2);
 /// An engine that does not answer for this long is considered stuck and is stopped.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
@@ -113,7 +113,7 @@ async fn poll_health(process: Option<u32>, health: &HealthClient, status: &Statu
         if SILENCE_MAX <= heard.elapsed() {
             return;
         }
-        sleep(if status.is_up() { LOOK_WHILE_UP } else { LOOK_WHILE_STARTING }).await;
+        sleep(if status.is_up() { POLL_INTERVAL_RUNNING } else { POLL_INTERVAL_STARTING }).await;
     }
 }
 

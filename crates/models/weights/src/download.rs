@@ -52,7 +52,7 @@ pub(crate) async fn download_file(
             return Err(error);
         }
         resumes += 1;
-        tracing::debug!(download.resumes = resumes, "a download broke off and goes on");
+        tracing::debug!(download.resumes = resumes, "a download was interrupted and is resumed");
         tokio::time::sleep(RESUME_WAIT).await;
     };
     if fingerprint.bytes == wanted.bytes && fingerprint.sha256 == wanted.sha256 {

@@ -7,17 +7,17 @@ use std::sync::Arc;
 /// The reason why a model was not downloaded. The message contains the remedy.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum PullError {
-    #[error("there is no built-in model {id}; `tollgate models list` shows those there are")]
+    #[error("there is no built-in model {id}; `tollgate models list` lists the available ones")]
     Unknown { id: String },
     #[error("{id} is not published for this platform")]
     Platform { id: String },
     /// All sources were tried.
-    #[error("{id} could not be fetched: no source has {file}\n{}", indent_lines(.tried))]
+    #[error("{id} could not be downloaded: no source has {file}\n{}", indent_lines(.tried))]
     NoSource { id: String, file: String, tried: Vec<String> },
     /// A disk error: other sources would not help.
-    #[error("{id} could not be fetched: {}", describe_disk_error(.path, .error))]
+    #[error("{id} could not be downloaded: {}", describe_disk_error(.path, .error))]
     Disk { id: String, path: PathBuf, error: Arc<io::Error> },
-    #[error("fetching {id} was cut short; try again")]
+    #[error("the download of {id} was interrupted; try again")]
     CutShort { id: String },
 }
 

@@ -33,11 +33,11 @@ pub enum GgufError {
     Unreadable(String),
     #[error("it is no GGUF file")]
     Stranger,
-    #[error("it is of version {0} of GGUF; 2 and 3 are understood")]
+    #[error("its GGUF version is {0}; 2 and 3 are supported")]
     Version(u32),
-    #[error("it breaks off: it has {bytes} bytes and needs {needed}; fetch it again")]
+    #[error("it is truncated: it has {bytes} of {needed} bytes; download it again")]
     Cut { bytes: u64, needed: u64 },
-    #[error("its head makes no sense: {0}")]
+    #[error("its header is invalid: {0}")]
     Malformed(&'static str),
 }
 

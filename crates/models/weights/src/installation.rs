@@ -54,9 +54,9 @@ pub(crate) fn is_file_present(folder: &Path, file: &FileSpec) -> bool {
 /// The reason why a model cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelUnavailable {
-    #[error("there is no built-in model {id}; `tollgate models list` shows those there are")]
+    #[error("there is no built-in model {id}; `tollgate models list` lists the available ones")]
     Unknown { id: String },
-    #[error("{id} is not fetched yet ({file} is missing); run `tollgate models pull {id}`")]
+    #[error("{id} is not downloaded yet ({file} is missing); run `tollgate models pull {id}`")]
     NotFetched { id: String, file: String },
     #[error("{id} is not published for this platform")]
     Platform { id: String },

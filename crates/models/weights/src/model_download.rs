@@ -232,7 +232,7 @@ impl ModelDownload<'_> {
 
     fn clear_scratch(&self) {
         if let Err(error) = std::fs::remove_dir_all(self.scratch_folder()) {
-            tracing::debug!(%error, "what was left of a fetch was not removed: {error}");
+            tracing::debug!(%error, "the partial files of a download were not removed: {error}");
         }
     }
 }

@@ -18,7 +18,7 @@ const ADULT_TAGS: [&str; 4] = ["nsfw", "adult", "18+", "explicit"];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {
-    #[error("It is no character card: {0}")]
+    #[error("The file is not a character card: {0}")]
     NoCard(&'static str),
     #[error("Its {0} is too long.")]
     TooLong(&'static str),

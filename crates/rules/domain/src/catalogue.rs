@@ -14,6 +14,7 @@ mod prices;
 mod privacy;
 mod region;
 mod resolve;
+mod scoring;
 mod suffix;
 mod text;
 mod video;
@@ -38,6 +39,7 @@ pub use named::NamedVariants;
 pub use names::MODEL_NAME_BYTES_MAX;
 pub use region::CountryCode;
 pub use resolve::{DeprecatedModel, ModelResolveError, ResolvedModel};
+pub use scoring::{ModerationSpec, RerankSpec};
 pub use suffix::{SuffixedName, split_suffix};
 pub use text::{
     ChatField, EmbeddingSpec, ModelTier, ReasoningEffort, SamplingDefaults, TextCapability,

@@ -2,12 +2,14 @@
 
 mod pictures;
 mod queued;
+mod rerank;
 mod tokens;
 
 use std::collections::BTreeMap;
 
 pub use money::UnitRate;
 pub use queued::{QueuedLine, QueuedUnit};
+pub use rerank::RerankPrice;
 pub use tokens::{TokenClass, TokenCounts, TokenLine};
 
 /// Price of text and embedding models, per token.

@@ -51,7 +51,7 @@ pub enum AddressFault {
     Signs,
     #[error("It must be an http or https URL.")]
     NotWeb,
-    #[error("Its URL must not carry a user name or a password.")]
+    #[error("Its URL must not contain a user name or a password.")]
     Credentials,
     #[error("Its URL must use port 80 or 443.")]
     Port,

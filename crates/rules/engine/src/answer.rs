@@ -35,6 +35,8 @@ pub struct ChatChoice {
     pub thought_signature: Option<String>,
     pub logprobs: Option<Box<RawValue>>,
     pub finish: FinishReason,
+    /// The stop sequence that ended the choice, from engines that name it.
+    pub stop_match: Option<String>,
 }
 
 impl ChatChoice {

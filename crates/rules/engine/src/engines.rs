@@ -7,9 +7,9 @@ use futures_util::stream::BoxStream;
 
 use crate::{
     ChatAnswer, ChatEvent, ChatRequest, CutOutRequest, EditRequest, EmbeddingAnswer,
-    EmbeddingRequest, EngineError, ImageAnswer, ImageFile, ImageRequest, NativeProtocol,
-    SoundStream, SpeechRequest, TranscriptionAnswer, TranscriptionRequest, UpscaleRequest,
-    VoiceSample,
+    EmbeddingRequest, EngineError, ImageAnswer, ImageFile, ImageRequest, ModerationAnswer,
+    ModerationRequest, NativeProtocol, RerankAnswer, RerankRequest, SoundStream, SpeechRequest,
+    TranscriptionAnswer, TranscriptionRequest, UpscaleRequest, VoiceSample,
 };
 
 /// The events of one completion as they are produced.
@@ -37,6 +37,11 @@ pub trait ChatEngine: Send + Sync {
         request: Arc<ChatRequest>,
     ) -> BoxFuture<'_, Result<ChatStream, EngineError>>;
 
+    /// The exact number of prompt tokens, from engines that can count without running the model.
+    fn count_prompt(&self, _: Arc<ChatRequest>) -> BoxFuture<'_, Option<u64>> {
+        Box::pin(std::future::ready(None))
+    }
+
     /// Names of the request fields that this engine does not support and leaves out.
     fn dropped_fields(&self, _: &ChatRequest) -> Vec<String> {
         Vec::new()
@@ -51,6 +56,11 @@ pub trait ChatEngine: Send + Sync {
     fn supports_text_completion(&self) -> bool {
         true
     }
+
+    /// True if work that may wait leaves enough of the engine's slots to other work.
+    fn has_spare_slots(&self) -> bool {
+        true
+    }
 }
 
 /// Embeds texts with one model.
@@ -59,6 +69,27 @@ pub trait EmbeddingEngine: Send + Sync {
         &self,
         request: Arc<EmbeddingRequest>,
     ) -> BoxFuture<'_, Result<EmbeddingAnswer, EngineError>>;
+
+    /// The same as [`ChatEngine::has_spare_slots`].
+    fn has_spare_slots(&self) -> bool {
+        true
+    }
+}
+
+/// Scores documents with one model.
+pub trait RerankEngine: Send + Sync {
+    fn rerank(
+        &self,
+        request: Arc<RerankRequest>,
+    ) -> BoxFuture<'_, Result<RerankAnswer, EngineError>>;
+}
+
+/// Classifies content with one model.
+pub trait ModerationEngine: Send + Sync {
+    fn moderate(
+        &self,
+        request: Arc<ModerationRequest>,
+    ) -> BoxFuture<'_, Result<ModerationAnswer, EngineError>>;
 }
 
 /// Synthesizes speech with one model.
@@ -82,6 +113,14 @@ pub trait TranscriptionEngine: Send + Sync {
         &self,
         request: Arc<TranscriptionRequest>,
     ) -> BoxFuture<'_, Result<TranscriptionAnswer, EngineError>>;
+
+    /// Transcribes speech of any language in English. `None` if the model cannot translate.
+    fn translate(
+        &self,
+        _: Arc<TranscriptionRequest>,
+    ) -> BoxFuture<'_, Result<Option<TranscriptionAnswer>, EngineError>> {
+        Box::pin(async { Ok(None) })
+    }
 }
 
 /// The result of any image operation.

@@ -61,6 +61,8 @@ pub struct ChoiceDelta {
     pub thought_signature: Option<String>,
     pub logprobs: Option<Box<RawValue>>,
     pub finish: Option<FinishReason>,
+    /// The stop sequence that ended the choice, from engines that name it.
+    pub stop_match: Option<String>,
 }
 
 impl ChoiceDelta {

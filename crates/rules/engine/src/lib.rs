@@ -8,6 +8,8 @@
 //! - [`NativeRequest`] and [`NativeEvent`]: the same in the protocol of the caller, passed through.
 //! - [`ChatAnswer`], or a stream of [`ChatEvent`]s: chat output.
 //! - [`EmbeddingRequest`] and [`EmbeddingAnswer`]: embeddings.
+//! - [`RerankRequest`] and [`RerankAnswer`], [`ModerationRequest`] and [`ModerationAnswer`]:
+//!   scores.
 //! - [`ImageRequest`], [`EditRequest`], [`UpscaleRequest`], [`CutOutRequest`] and [`ImageAnswer`]:
 //!   images; a [`ImageClassifier`] classifies them before they are returned.
 //! - [`SpeechRequest`] and a [`SoundStream`], [`TranscriptionRequest`] and [`TranscriptionAnswer`]: audio.
@@ -24,9 +26,11 @@ mod error;
 mod event;
 mod media;
 mod message;
+mod moderation;
 mod native;
 mod picture;
 mod request;
+mod rerank;
 mod speech;
 mod tokens;
 mod transcription;
@@ -40,7 +44,7 @@ pub use attestation::{
 pub use embedding::{EmbeddingAnswer, EmbeddingInput, EmbeddingRequest};
 pub use engines::{
     ChatEngine, ChatStream, EmbeddingEngine, ImageClassifier, ImageEngine, ImageFuture,
-    SpeechEngine, TranscriptionEngine,
+    ModerationEngine, RerankEngine, SpeechEngine, TranscriptionEngine,
 };
 pub use error::{EngineError, TimeoutPhase};
 pub use event::{ChatChunk, ChatEvent, ChoiceDelta, FinishReason, ServingProvider, ToolCallDelta};
@@ -52,6 +56,9 @@ pub use message::{
     AssistantTurn, CacheControl, ChatContent, ChatContentPart, ChatMessage, CompletionPrompt,
     PartKind, PromptText, ToolCall, marks_cache, marks_hour_cache,
 };
+pub use moderation::{
+    ModerationAnswer, ModerationInput, ModerationPart, ModerationRequest, ModerationVerdict,
+};
 pub use native::{NativeEvent, NativeHeader, NativeProtocol, NativeRequest};
 pub use picture::{
     CutOutRequest, EditRequest, ImageAnswer, ImageFile, ImageRequest, PictureSize,
@@ -61,8 +68,9 @@ pub use request::{
     ChatRequest, ChatResponseFormat, ChatTool, EffortLevel, LogprobParameters, ReasoningParameters,
     SamplingParameters, SessionId, ToolChoicePolicy, XSearch,
 };
+pub use rerank::{RerankAnswer, RerankRequest};
 pub use speech::{SoundFormat, SoundStream, SpeechRequest, VoiceSample};
-pub use tokens::{TokenEstimator, prompt_tokens, text_tokens};
+pub use tokens::{IMAGE_TOKENS, TokenEstimator, prompt_tokens, text_tokens};
 pub use transcription::{
     FileKind, SegmentScores, TimestampOptions, TranscriptionAnswer, TranscriptionRequest,
     TranscriptionSegment, TranscriptionWord,

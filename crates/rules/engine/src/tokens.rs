@@ -58,7 +58,7 @@ const SEALED_BYTES_PER_TOKEN: u64 = 3;
 /// Tokens that a chat template adds per message.
 const MESSAGE_TOKENS: u64 = 4;
 /// Tokens per image: vision models use 85 for a thumbnail to about 1,600 for a large image.
-const IMAGE_TOKENS: u64 = 1_024;
+pub const IMAGE_TOKENS: u64 = 1_024;
 /// Tokens per video: one minute at one low-resolution frame per second.
 const VIDEO_TOKENS: u64 = 16_384;
 /// Bytes of base64 per token: 10 tokens per second of speech at 128 kbit/s.

@@ -8,7 +8,8 @@
 //! Map of the modules:
 //! - `account`, `charge`, `limit`, `allowance`: the terms.
 //! - `credit`, `debit`, `set_allowance`, `hold`, `raise`, `settle`, `refund`, `sweep`: one file per command.
-//! - `funds`: the lots that pay, within the key's limits. `counter`: what a key has used.
+//! - `owner_funds`: the lots that pay, within the key's limits. `counter`: the amounts that a key
+//!   has used.
 //! - `replay`, `restore`: build a ledger from the journal or from a [`LedgerSnapshot`].
 //! - `invariant`, `audit`: rules that always hold for a ledger, and for a journal.
 

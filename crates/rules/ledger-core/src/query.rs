@@ -1,11 +1,11 @@
 //! Read-only queries of the ledger.
 
 use moment::Timestamp;
-use money::{BalanceCurrency, Nano, WorkCost};
+use money::{BalanceCurrency, CurrencyFunds, Nano, WorkCost};
 
 use crate::account::LotKey;
 use crate::allowance::AllowanceKind;
-use crate::charge::{self, SettledCharge};
+use crate::charge::{self, SettledCharge, sum_by_currency};
 use crate::command::HoldPayer;
 use crate::counter::KeyUsage;
 use crate::id::{EntryId, HoldId, KeyId, OwnerId};
@@ -60,6 +60,11 @@ impl CreditLedger {
     /// The amount of an open hold.
     pub fn held_amount(&self, hold: HoldId) -> Option<Nano> {
         self.holds.get(&hold).map(|hold| charge::sum_legs(&hold.legs))
+    }
+
+    /// The amounts of an open hold, by kind of currency.
+    pub fn held_funds(&self, hold: HoldId) -> Option<CurrencyFunds> {
+        self.holds.get(&hold).map(|hold| sum_by_currency(&hold.legs))
     }
 
     pub fn open_holds(&self) -> usize {

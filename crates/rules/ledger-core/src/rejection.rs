@@ -26,23 +26,23 @@ pub enum CommandRejection {
     },
     /// The command was carried out before. `earlier` is its outcome while it is in memory, which it
     /// is not after a restart.
-    #[error("this command was carried out before: treat it as done")]
+    #[error("this command was already executed")]
     Duplicate { earlier: Option<Box<CommandOutcome>> },
     #[error("there is no such hold: it was settled or released, or it ended with a restart")]
     NoSuchHold,
-    #[error("there is no such recent charge that anybody paid: read it back from the journal")]
+    #[error("the charge is not a recent paid charge: read it from the journal")]
     NoSuchCharge,
-    #[error("the charge was refunded before: treat it as done")]
+    #[error("the charge was already refunded")]
     AlreadyRefunded { earlier: Option<Box<CommandOutcome>> },
-    #[error("give an amount from zero to {AMOUNT_MAX}, above zero if it is to be credited")]
+    #[error("use an amount from 0 to {AMOUNT_MAX}, above 0 for a credit")]
     InvalidAmount,
-    #[error("{left} is left of what the operator gave, and {wanted} was to be taken back")]
+    #[error("{left} of the granted credit is unspent, and {wanted} was to be removed")]
     BeyondGiven { left: Nano, wanted: Nano },
     #[error("give an expiry in the future")]
     ExpiryPassed,
-    #[error("the balance would pass what one owner can have: spend some first")]
+    #[error("the balance would exceed the maximum of one owner: spend some first")]
     BalanceTooLarge,
-    #[error("the owner has too many grants with their own expiry: wait until some expire")]
+    #[error("the owner has too many grants with an expiry: wait until some expire")]
     TooManyLots,
     #[error("there are too many open holds: wait until some end")]
     TooManyHolds,

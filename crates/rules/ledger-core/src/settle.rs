@@ -16,6 +16,23 @@ use crate::record::{HeldKey, JournalRecord, TransferCode};
 use crate::rejection::CommandRejection;
 
 impl CreditLedger {
+    /// The receipt that settling the hold would give now. Changes nothing.
+    pub fn preview_settle(
+        &self,
+        id: HoldId,
+        cost: WorkCost,
+        now: Timestamp,
+    ) -> Result<ChargeReceipt, CommandRejection> {
+        let hold = self.holds.get(&id).ok_or(CommandRejection::NoSuchHold)?;
+        let ChosenLegs { mut legs, missing } =
+            choose_legs(&hold.legs, LimitHeadroom::BOUNDLESS, cost);
+        let (extension, _) = self.choose_beyond_hold(hold, missing, now);
+        legs.extend(extension.legs);
+        let (charge, written_off) = (EntryId(id.0), extension.missing.usd);
+        let remaining = self.balances(hold.owner, now);
+        Ok(ChargeReceipt { charge, legs, written_off, remaining })
+    }
+
     pub(crate) fn settle_hold(
         &mut self,
         entry: EntryId,

@@ -19,7 +19,7 @@ pub enum PaymentRefusal {
     Network,
     #[error("Unsupported token: pay with the `asset` in `accepts`")]
     Token,
-    #[error("The payment goes to someone else: pay the `payTo` in `accepts`")]
+    #[error("The recipient is wrong: pay the `payTo` in `accepts`")]
     Recipient,
     #[error(transparent)]
     Evm(#[from] EvmFault),

@@ -13,7 +13,7 @@ pub use queue::{
 pub use speech::{SpeechFormat, SpeechRequest};
 pub use transcription::{
     CharTime, Granularity, SegmentTime, Timestamps, Transcription, TranscriptionFormat,
-    TranscriptionRequest, VerboseSegment, VerboseTranscription, WordTime,
+    TranscriptionRequest, TranslationRequest, VerboseSegment, VerboseTranscription, WordTime,
 };
 pub use video::{VideoTranscript, VideoTranscriptFormat, VideoTranscriptionRequest};
 pub use voice::{ClonedVoice, VoiceCloneRequest};

@@ -10,9 +10,10 @@ pub use error::{MessagesError, MessagesFault};
 pub use event::{BlockDelta, MessageEnd, MessageEvent};
 pub use models::{AnthropicModel, AnthropicModelKind, ModelPage};
 pub use reply::{
-    CacheWriteUsage, MessageBlockReply, MessageReply, MessageStopReason, MessagesUsage,
-    OutputUsageDetails, SearchResultReply, ServerToolUsage, TokenCountReply,
+    CacheWriteUsage, McpResultReply, MessageBlockReply, MessageReply, MessageStopReason,
+    MessagesUsage, OutputUsageDetails, SearchResultReply, ServerToolUsage, TokenCountReply,
 };
 pub use request::{
-    MessageBlock, MessageTurn, MessagesRequest, MessagesTool, TokenCountRequest, TurnContent,
+    McpToolConfiguration, McpToolOptions, MessageBlock, MessageTurn, MessagesMcpServer,
+    MessagesRequest, MessagesTool, TokenCountRequest, TurnContent,
 };

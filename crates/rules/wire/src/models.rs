@@ -6,6 +6,7 @@
 mod audio;
 mod image;
 mod pricing;
+mod scoring;
 mod spec;
 mod text;
 mod video;
@@ -23,6 +24,7 @@ pub use pricing::{
     Amount, AsrPricing, DurationAmount, ExtendedPricing, ImagePricing, InpaintPricing,
     InputImagesPricing, MusicPricing, QualityPricing, TokenPricing, TtsPricing, UpscalePricing,
 };
+pub use scoring::{ModerationPricing, ModerationSpec, RerankPricing, RerankSpec};
 pub use spec::{CommonSpec, Deprecation, ModelSpec, Privacy};
 pub use text::{
     Capabilities, DefaultValue, EmbeddingSpec, Quantization, ReasoningEffort, TextConstraints,
@@ -77,6 +79,8 @@ pub enum ModelFilter {
     Upscale,
     Inpaint,
     Video,
+    Rerank,
+    Moderation,
     All,
     Code,
 }
@@ -95,6 +99,8 @@ pub enum ModelType {
     Upscale,
     Inpaint,
     Video,
+    Rerank,
+    Moderation,
 }
 
 /// A list of models.

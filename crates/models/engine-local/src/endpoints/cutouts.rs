@@ -21,7 +21,7 @@ pub(crate) async fn create_cutout(
     let file = form.take_only_picture()?;
     let ModelRuntime::CutOut(cutter) = registry.get(&form.model, ModelKind::CutOut).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     let cut = run_image_work(turn, move |is_wanted| {
         let picture = decode_form_picture("image", &file, PIXELS_MAX)?;

@@ -19,11 +19,11 @@ use super::repaint;
 use crate::refusal::EngineRefusal;
 use crate::registry::{ModelKind, ModelRegistry, ModelRuntime};
 
-const NO_MASK: &str = "This model takes out what a mask shows, and reads no words. Send a `mask` that \
-     is transparent there, to /images/edits, or a picture that is; or name the model pictor-edit, \
-     which draws a picture anew as a prompt says.";
-const NO_MASK_TAKEN: &str = "This model draws the whole picture anew, and takes no mask. To take out \
-     what a mask shows, name the model erase-migan.";
+const NO_MASK: &str = "This model erases the transparent area of a mask, and ignores the prompt. Send a \
+     `mask` to /images/edits, or an image with a transparent area; or use the model pictor-edit, \
+     which redraws an image from a prompt.";
+const NO_MASK_TAKEN: &str = "This model redraws the whole image, and accepts no mask. To erase the \
+     area of a mask, use the model erase-migan.";
 
 pub(crate) async fn create_edit(
     State(registry): State<Arc<ModelRegistry>>,
@@ -46,7 +46,7 @@ async fn erase_area(
     let (file, mask) = (form.take_only_picture()?, form.mask.take());
     let ModelRuntime::Erase(eraser) = registry.get(&form.model, ModelKind::Erase).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     run_image_work(turn, move |is_wanted| {
         // The mask first: only its holes are kept while the image is decoded.
@@ -75,7 +75,7 @@ async fn redraw_image(
     let file = form.take_only_picture()?;
     let ModelRuntime::Image(painter) = registry.get(&form.model, ModelKind::Edit).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     run_image_work(turn, move |is_wanted| {
         let picture = decode_form_picture("image", &file, PIXELS_MAX)?;

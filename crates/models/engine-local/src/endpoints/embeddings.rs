@@ -38,10 +38,10 @@ pub(crate) async fn create_embeddings(
     let ModelRuntime::Embedding(model) =
         registry.get(&body.model, ModelKind::Embedding).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     if body.dimensions.is_some_and(|wanted| wanted != model.dimensions()) {
-        let message = format!("This model gives {} dimensions.", model.dimensions());
+        let message = format!("This model returns {} dimensions.", model.dimensions());
         return Err(EngineRefusal::invalid(Some("dimensions"), message));
     }
     let (id, input) = (body.model, body.input);

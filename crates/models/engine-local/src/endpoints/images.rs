@@ -50,7 +50,7 @@ pub(crate) async fn create_image(
     let body: ImageGenerationBody = read_json(body)?;
     let ModelRuntime::Image(painter) = registry.get(&body.model, ModelKind::Image).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     let size = parse_size(body.size.as_deref())?;
     let waiting = CallerWatch::default();
@@ -83,7 +83,7 @@ async fn encode_at_size(
     let drawn = crop_middle(rgb, fit_aspect_ratio(size))?;
     let ModelRuntime::Upscale(upscaler) = registry.get(UPSCALER, ModelKind::Upscale).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     run_image_work(turn, move |is_wanted| {
         upscaler.enlarge(&drawn, size, is_wanted).map_err(picture_form::convert_tool_error)

@@ -21,7 +21,7 @@ const COLOURS: usize = 3;
 /// Decoding errors, with messages for the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ImageDecodeError {
-    #[error("It is no PNG and no JPEG.")]
+    #[error("The file is neither PNG nor JPEG.")]
     Format,
     #[error("It cannot be read.")]
     Corrupted,
@@ -32,7 +32,7 @@ pub(super) enum ImageDecodeError {
 /// Encoding errors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ImageEncodeError {
-    #[error("With its transparency it takes more than {0} bytes. Send a smaller picture.")]
+    #[error("As a PNG with transparency, the image exceeds {0} bytes. Send a smaller image.")]
     TooMuchDetail(usize),
     #[error("the picture cannot be written: {0}")]
     Failed(String),

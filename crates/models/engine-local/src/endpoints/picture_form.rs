@@ -53,7 +53,7 @@ impl PictureForm {
             (Some(only), true) => Ok(only),
             (None, _) => Err(EngineRefusal::invalid(Some("image"), "Send a picture.")),
             (Some(_), false) => {
-                let message = "This model works on one picture at a time.";
+                let message = "This model processes one image at a time.";
                 Err(EngineRefusal::invalid(Some("image"), message))
             }
         }
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn what_callers_can_mend_is_told_as_a_sentence() {
         let told = convert_tool_error(ToolError::NothingToErase).body();
-        let message = "Nothing is transparent in the mask, so there is nothing to erase.";
+        let message = "No pixel of the mask is transparent: there is nothing to erase.";
         assert_eq!(told["error"]["message"], message);
         assert_eq!(told["error"]["param"], "mask");
     }

@@ -22,7 +22,7 @@ pub(crate) async fn classify_image(
     let file = form.take_only_picture()?;
     let ModelRuntime::Safety(judge) = registry.get(&form.model, ModelKind::Safety).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     let judged = tokio::task::spawn_blocking(move || {
         judge

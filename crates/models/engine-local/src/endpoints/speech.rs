@@ -37,20 +37,22 @@ pub(crate) async fn create_speech(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, EngineRefusal> {
     let body: SpeechBody = read_json(body)?;
-    let ModelRuntime::Speech(speaker) = registry.get(&body.model, ModelKind::Speech).await?.model
+    let ModelRuntime::Speech(synthesizer) =
+        registry.get(&body.model, ModelKind::Speech).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     let format = parse_format(body.response_format.as_deref())?;
     let (sender, pieces) = channel(PIECES_AHEAD);
     let cancel =
         CancelHandle::new().map_err(|error| EngineRefusal::engine_failure(error.to_string()))?;
     let mut listener = AudioReceiver { pieces, cancel: Arc::new(cancel) };
-    let voice = SpeechTask { speaker, cancel: Arc::clone(&listener.cancel), heard_by: sender };
+    let voice = SpeechTask { synthesizer, cancel: Arc::clone(&listener.cancel), heard_by: sender };
     tokio::task::spawn_blocking(move || voice.run_synthesis(&body, format));
     // The status is known only with the first audio chunk.
     let first = listener.pieces.recv().await;
-    let first = first.unwrap_or_else(|| Err(EngineRefusal::engine_failure("It said nothing.")))?;
+    let first = first
+        .unwrap_or_else(|| Err(EngineRefusal::engine_failure("The model returned no sound.")))?;
     let mut response = Body::from_stream(stream_audio(first, listener)).into_response();
     let kind = HeaderValue::from_static(format.content_type());
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
@@ -91,7 +93,7 @@ impl Drop for AudioReceiver {
 
 /// The synthesizing side.
 struct SpeechTask {
-    speaker: Arc<SpeechSynthesizer>,
+    synthesizer: Arc<SpeechSynthesizer>,
     cancel: Arc<CancelHandle>,
     heard_by: Sender<AudioChunk>,
 }
@@ -110,18 +112,19 @@ impl SpeechTask {
         body: &SpeechBody,
         format: EncoderFormat,
     ) -> Result<(), EngineRefusal> {
-        let speaker = &self.speaker;
+        let synthesizer = &self.synthesizer;
         let voice = match body.voice.as_deref() {
             Some(voice) => voice,
-            None => default_voice(speaker)?,
+            None => default_voice(synthesizer)?,
         };
         let failed =
             |error: audio_codec::EncodeError| EngineRefusal::engine_failure(error.to_string());
         let mut encoder = AudioEncoder::new(format, SAMPLE_RATE_HZ).map_err(failed)?;
         let speed = body.speed.unwrap_or(1.0);
-        let utterance = speaker.speak_until(&body.input, voice, speed, Arc::clone(&self.cancel));
-        for samples in utterance.map_err(|it| convert_speech_error(it, speaker))? {
-            let samples = samples.map_err(|error| convert_speech_error(error, speaker))?;
+        let utterance =
+            synthesizer.speak_until(&body.input, voice, speed, Arc::clone(&self.cancel));
+        for samples in utterance.map_err(|it| convert_speech_error(it, synthesizer))? {
+            let samples = samples.map_err(|error| convert_speech_error(error, synthesizer))?;
             let bytes = encoder.push(&samples).map_err(failed)?;
             let is_heard =
                 bytes.is_empty() || self.heard_by.blocking_send(Ok(bytes.into())).is_ok();
@@ -138,18 +141,19 @@ impl SpeechTask {
 }
 
 /// The default voice of the specification, if the model has it.
-fn default_voice(speaker: &SpeechSynthesizer) -> Result<&str, EngineRefusal> {
-    let voices = speaker.voices();
+fn default_voice(synthesizer: &SpeechSynthesizer) -> Result<&str, EngineRefusal> {
+    let voices = synthesizer.voices();
     let named = voices.iter().find(|voice| voice.name == "af_sky").or(voices.first());
     let voice = named.ok_or_else(|| EngineRefusal::engine_failure("The model has no voice."))?;
     Ok(&voice.name)
 }
 
-fn convert_speech_error(error: SpeechError, speaker: &SpeechSynthesizer) -> EngineRefusal {
+fn convert_speech_error(error: SpeechError, synthesizer: &SpeechSynthesizer) -> EngineRefusal {
     let message = error.to_string();
     match error {
         SpeechError::UnknownVoice(_) => {
-            let voices: Vec<&str> = speaker.voices().iter().map(|it| it.name.as_str()).collect();
+            let voices: Vec<&str> =
+                synthesizer.voices().iter().map(|it| it.name.as_str()).collect();
             let message = format!("{message}; choose one of {}", voices.join(", "));
             EngineRefusal::invalid(Some("voice"), message)
         }

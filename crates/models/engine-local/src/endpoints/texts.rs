@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions` and `POST /v1/completions`.
+//! `POST /v1/chat/completions`, `POST /v1/chat/tokens` and `POST /v1/completions`.
 
 use std::sync::Arc;
 
@@ -19,6 +19,14 @@ pub(crate) async fn create_chat(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, EngineRefusal> {
     handle_completion(&registry, body, ChatBody::read).await
+}
+
+pub(crate) async fn count_chat_tokens(
+    State(registry): State<Arc<ModelRegistry>>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, EngineRefusal> {
+    let body: ChatBody = read_json(body)?;
+    text::count_prompt(&registry, body.read(SystemClock.now())?).await
 }
 
 pub(crate) async fn create_completion(

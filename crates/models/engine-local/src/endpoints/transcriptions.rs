@@ -1,4 +1,5 @@
-//! `POST /v1/audio/transcriptions`: transcribes an audio file sent in a form.
+//! `POST /v1/audio/transcriptions` and `/v1/audio/translations`: transcribes an audio file, sent in
+//! a form, in its language or in English.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +12,7 @@ use axum::extract::{Multipart, State};
 use axum::response::{IntoResponse, Response};
 use engine_onnx::transcription::{
     AudioTranscript, DecodingScores, SAMPLE_RATE, SpeechTranscriber, TimedSegment, TimedWord,
-    TranscriptionError, TranscriptionOptions,
+    TranscriptionError, TranscriptionOptions, TranscriptionTask,
 };
 use serde_json::{Value, json};
 
@@ -41,22 +42,37 @@ pub(crate) async fn create_transcription(
     State(registry): State<Arc<ModelRegistry>>,
     form: Multipart,
 ) -> Result<Response, EngineRefusal> {
+    run_transcription(&registry, form, TranscriptionTask::Transcribe).await
+}
+
+pub(crate) async fn create_translation(
+    State(registry): State<Arc<ModelRegistry>>,
+    form: Multipart,
+) -> Result<Response, EngineRefusal> {
+    run_transcription(&registry, form, TranscriptionTask::Translate).await
+}
+
+async fn run_transcription(
+    registry: &Arc<ModelRegistry>,
+    form: Multipart,
+    task: TranscriptionTask,
+) -> Result<Response, EngineRefusal> {
     let form = read_form(form).await?;
     let file = form.file.clone();
     let file = file.ok_or_else(|| EngineRefusal::invalid(Some("file"), "Send a sound file."))?;
     let ModelRuntime::Transcription(model) =
         registry.get(&form.model, ModelKind::Transcription).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
-    let options = build_options(&form, &model)?;
+    let options = TranscriptionOptions { task, ..build_options(&form, &model)? };
     // Set when the caller disconnects and this future is dropped.
     let gone = CancelFlagGuard(Arc::new(AtomicBool::new(false)));
     let cancelled = Arc::clone(&gone.0);
     let heard =
         tokio::task::spawn_blocking(move || transcribe_file(&model, &file, &options, &cancelled));
     let heard = heard.await.map_err(|error| EngineRefusal::engine_failure(error.to_string()))?;
-    Ok(encode_response(&form.format, &heard.map_err(convert_transcription_error)?))
+    Ok(encode_response(&form.format, task, &heard.map_err(convert_transcription_error)?))
 }
 
 struct CancelFlagGuard(Arc<AtomicBool>);
@@ -109,7 +125,7 @@ fn build_options(
     if form.wants_words && !form.wants_segments && !model.knows_words() {
         return Err(EngineRefusal::invalid(
             Some("timestamp_granularities"),
-            "This model does not tell when each word was said. Ask for segments, or use a Whisper \
+            "This model does not return times of words. Request segments, or use a Whisper \
              model.",
         ));
     }
@@ -118,6 +134,7 @@ fn build_options(
         words: form.wants_words && model.knows_words(),
         prompt: form.prompt.clone(),
         temperature: form.temperature,
+        ..TranscriptionOptions::default()
     })
 }
 
@@ -136,20 +153,23 @@ fn transcribe_file(
     model.transcribe(blocks, options, cancelled)
 }
 
-fn encode_response(format: &str, heard: &AudioTranscript) -> Response {
+fn encode_response(format: &str, task: TranscriptionTask, heard: &AudioTranscript) -> Response {
     match format {
         "text" => format!("{}\n", heard.text).into_response(),
-        "verbose_json" => Json(encode_verbose(heard)).into_response(),
+        "verbose_json" => Json(encode_verbose(task, heard)).into_response(),
         _ => Json(json!({"text": heard.text, "duration": heard.duration_s})).into_response(),
     }
 }
 
-fn encode_verbose(heard: &AudioTranscript) -> Value {
+fn encode_verbose(task: TranscriptionTask, heard: &AudioTranscript) -> Value {
     let segments = heard.segments.iter().enumerate();
     let segments: Value = segments.map(|(id, segment)| encode_segment(id, segment)).collect();
     let word = |it: &TimedWord| json!({"word": it.text, "start": it.start_s, "end": it.end_s});
     json!({
-        "task": "transcribe",
+        "task": match task {
+            TranscriptionTask::Transcribe => "transcribe",
+            TranscriptionTask::Translate => "translate",
+        },
         "language": heard.language,
         "duration": heard.duration_s,
         "text": heard.text,
@@ -175,6 +195,7 @@ fn convert_transcription_error(error: TranscriptionError) -> EngineRefusal {
     match error {
         TranscriptionError::Sound(SoundError::TooLarge { .. }) => EngineRefusal::too_large(message),
         TranscriptionError::Sound(_) => EngineRefusal::invalid(Some("file"), message),
+        TranscriptionError::Task => EngineRefusal::unsupported(message),
         TranscriptionError::Language(_) => EngineRefusal::invalid(Some("language"), message),
         TranscriptionError::Cancelled
         | TranscriptionError::Runtime(_)

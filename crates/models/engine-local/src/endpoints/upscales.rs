@@ -27,7 +27,7 @@ pub(crate) async fn create_upscale(
     let ModelRuntime::Upscale(upscaler) =
         registry.get(&form.model, ModelKind::Upscale).await?.model
     else {
-        return Err(EngineRefusal::engine_failure("The model is of another kind."));
+        return Err(EngineRefusal::engine_failure("The model has another type."));
     };
     let enlarged = run_image_work(turn, move |is_wanted| {
         let picture = decode_form_picture("image", &file, PIXELS_MAX)?;

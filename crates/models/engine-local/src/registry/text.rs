@@ -169,7 +169,7 @@ fn add_gpus(llama: &LlamaLibrary, settings: &LoadSettings) {
     let file = match find_library(&settings.models_dir, entry) {
         Ok(file) => file,
         Err(refusal) => {
-            tracing::warn!("text models run on the processor: {}", refusal.message());
+            tracing::warn!("text models run on the CPU: {}", refusal.message());
             return;
         }
     };
@@ -192,10 +192,10 @@ fn add_gpus(llama: &LlamaLibrary, settings: &LoadSettings) {
                 );
             }
             if llama.list_gpus().is_empty() {
-                tracing::warn!("text models run on the processor: the driver shows no GPU");
+                tracing::warn!("text models run on the CPU: the driver reports no GPU");
             }
         }
-        Err(cause) => tracing::warn!("text models run on the processor: {cause}"),
+        Err(cause) => tracing::warn!("text models run on the CPU: {cause}"),
     }
 }
 

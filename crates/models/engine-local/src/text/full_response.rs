@@ -24,8 +24,9 @@ pub(super) async fn collect_response(
             GenerationEvent::ToolCall { choice, name, arguments } => {
                 choice_at(&mut choices, choice).calls.push((name, arguments));
             }
-            GenerationEvent::Finished { choice, finish, usage } => {
-                choice_at(&mut choices, choice).finish = Some(finish);
+            GenerationEvent::Finished { choice, finish, stop_match, usage } => {
+                let choice = choice_at(&mut choices, choice);
+                (choice.finish, choice.stop_match) = (Some(finish), stop_match);
                 tally.add(usage);
             }
             GenerationEvent::Failed { cause } => return Err(EngineRefusal::engine_failure(cause)),
@@ -33,9 +34,7 @@ pub(super) async fn collect_response(
     }
     // The generating thread ends without an event only if it panicked.
     if choices.is_empty() || choices.iter().any(|choice| choice.finish.is_none()) {
-        return Err(EngineRefusal::engine_failure(
-            "The model stopped in the middle of its answer.",
-        ));
+        return Err(EngineRefusal::engine_failure("The model failed in the middle of its answer."));
     }
     let object =
         if head.shape == CompletionEndpoint::Chat { "chat.completion" } else { "text_completion" };
@@ -51,6 +50,7 @@ struct ChoiceBuffer {
     calls: Vec<(String, String)>,
     logprobs: Vec<TokenLogprob>,
     finish: Option<FinishCause>,
+    stop_match: Option<String>,
 }
 
 fn choice_at(choices: &mut Vec<ChoiceBuffer>, index: u32) -> &mut ChoiceBuffer {
@@ -68,6 +68,9 @@ impl ChoiceBuffer {
             "finish_reason": self.finish.map(finish_word),
             "logprobs": logprobs::encode_logprobs(head.shape, &self.logprobs),
         });
+        if let Some(stop) = &self.stop_match {
+            body["stop_reason"] = stop.as_str().into();
+        }
         match head.shape {
             CompletionEndpoint::Chat => body["message"] = self.message(head, index),
             CompletionEndpoint::Text => body["text"] = self.text.as_str().into(),

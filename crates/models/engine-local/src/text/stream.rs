@@ -66,7 +66,7 @@ impl CompletionEventEncoder {
             Some(GenerationEvent::Failed { cause }) => self.encode_failure(cause),
             Some(event) => self.encode_event(event),
             None if self.begun.is_empty() || 0 < self.open => {
-                self.encode_failure("The model stopped in the middle of its answer.".to_owned())
+                self.encode_failure("The model failed in the middle of its answer.".to_owned())
             }
             None => self.encode_end(),
         };
@@ -77,19 +77,24 @@ impl CompletionEventEncoder {
         match event {
             GenerationEvent::Text { choice, text, logprobs } => {
                 let logprobs = logprobs::encode_logprobs(self.head.shape, &logprobs);
-                self.encode_chunk(choice, json!({"content": text}), &Value::Null, &logprobs)
+                let body = json!({"finish_reason": null, "logprobs": logprobs});
+                self.encode_chunk(choice, json!({"content": text}), body)
             }
             GenerationEvent::ToolCall { choice, name, arguments } => {
                 let call = self.calls.entry(choice).or_default();
                 let mut body = call_body(self.head.call_id(choice, *call), &name, &arguments);
                 body["index"] = (*call).into();
                 *call += 1;
-                self.encode_chunk(choice, json!({"tool_calls": [body]}), &Value::Null, &Value::Null)
+                let plain = json!({"finish_reason": null, "logprobs": null});
+                self.encode_chunk(choice, json!({"tool_calls": [body]}), plain)
             }
-            GenerationEvent::Finished { choice, finish, usage } => {
+            GenerationEvent::Finished { choice, finish, stop_match, usage } => {
                 self.tally.add(usage);
-                let finish = finish_word(finish).into();
-                let chunk = self.encode_chunk(choice, json!({}), &finish, &Value::Null);
+                let mut body = json!({"finish_reason": finish_word(finish), "logprobs": null});
+                if let Some(stop) = stop_match {
+                    body["stop_reason"] = stop.into();
+                }
+                let chunk = self.encode_chunk(choice, json!({}), body);
                 self.open = self.open.saturating_sub(1);
                 chunk
             }
@@ -97,20 +102,14 @@ impl CompletionEventEncoder {
         }
     }
 
-    fn encode_chunk(
-        &mut self,
-        choice: u32,
-        delta: Value,
-        finish: &Value,
-        logprobs: &Value,
-    ) -> String {
-        let mut delta = delta;
+    /// Writes a chunk with one choice, whose other members are in `body`.
+    fn encode_chunk(&mut self, choice: u32, mut delta: Value, mut body: Value) -> String {
         if !self.begun.contains(&choice) {
             self.begun.push(choice);
             self.open += 1;
             delta["role"] = "assistant".into();
         }
-        let mut body = json!({"index": choice, "finish_reason": finish, "logprobs": logprobs});
+        body["index"] = choice.into();
         match self.head.shape {
             CompletionEndpoint::Chat => body["delta"] = delta,
             CompletionEndpoint::Text => {

@@ -11,7 +11,7 @@ use super::{SAMPLE_RATE_HZ, SpeechError, SpeechParameters, SpeechSynthesizer, Sp
 /// Iterator over the audio of a text. Each piece is computed on demand.
 #[derive(Debug)]
 pub struct SpeechUtterance<'s> {
-    speaker: &'s SpeechSynthesizer,
+    synthesizer: &'s SpeechSynthesizer,
     voice: &'s SpeechVoice,
     speed: f32,
     cancel: Arc<CancelHandle>,
@@ -60,14 +60,14 @@ impl CancelHandle {
 
 impl<'s> SpeechUtterance<'s> {
     pub(super) fn new(
-        speaker: &'s SpeechSynthesizer,
+        synthesizer: &'s SpeechSynthesizer,
         text: &str,
         VoiceSettings { voice, speed }: VoiceSettings<'s>,
         cancel: Arc<CancelHandle>,
     ) -> Result<SpeechUtterance<'s>, SpeechError> {
         let sentences = phonemes::split_sentences(text).into_iter().map(str::to_owned).collect();
         let mut utterance = SpeechUtterance {
-            speaker,
+            synthesizer,
             voice,
             speed,
             cancel,
@@ -90,7 +90,8 @@ impl<'s> SpeechUtterance<'s> {
         while self.pieces.is_empty()
             && let Some(sentence) = self.sentences.pop_front()
         {
-            let phonemes = self.speaker.language.sentence_phonemes(&sentence, self.voice.accent)?;
+            let phonemes =
+                self.synthesizer.language.sentence_phonemes(&sentence, self.voice.accent)?;
             let is_long = FIRST_PHONEMES_MAX < phonemes.chars().count();
             let begins = !self.has_begun && is_long;
             let clause = phonemes::first_clause(&phonemes, FIRST_PHONEMES_MIN);
@@ -109,7 +110,7 @@ impl<'s> SpeechUtterance<'s> {
     fn next_piece(&mut self) -> Result<Option<Vec<f32>>, SpeechError> {
         let Some(phonemes) = self.pieces.pop_front() else { return Ok(None) };
         let how = SpeechParameters { voice: self.voice, speed: self.speed, cancel: &self.cancel };
-        let sound = self.speaker.synthesize(&phonemes, &how)?;
+        let sound = self.synthesizer.synthesize(&phonemes, &how)?;
         let mut piece = vec![0.0; self.pause];
         piece.extend_from_slice(trim::trim_silence(&sound));
         let pause_s = if self.pieces.is_empty() { SENTENCE_PAUSE_S } else { CLAUSE_PAUSE_S };

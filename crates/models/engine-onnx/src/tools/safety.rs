@@ -13,8 +13,8 @@ use crate::runtime::OnnxRuntime;
 /// Images are scaled to a square of this side, regardless of their aspect ratio.
 const SIDE: usize = 256;
 /// Side of the centre crop that the network sees.
-const SEEN: usize = 224;
-const EDGE: usize = (SIDE - SEEN) / 2;
+const CROP_SIDE: usize = 224;
+const EDGE: usize = (SIDE - CROP_SIDE) / 2;
 /// Mean of the training images. The channel order is blue, green, red.
 const MEAN: [f32; 3] = [104.0, 117.0, 123.0];
 const INPUT: &str = "input:0";
@@ -37,7 +37,7 @@ impl NsfwClassifier {
         let seen = prepare_input(picture);
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let outputs = session.run(ort::inputs! {
-            INPUT => TensorRef::from_array_view(([1, SEEN, SEEN, 3], seen.as_slice()))?,
+            INPUT => TensorRef::from_array_view(([1, CROP_SIDE, CROP_SIDE, 3], seen.as_slice()))?,
         })?;
         let scores = outputs[0].try_extract_tensor::<f32>()?.1;
         // Index 0 is the probability that the image is harmless.
@@ -47,7 +47,7 @@ impl NsfwClassifier {
 
 /// The network's input: the centre of the image, with transparency on white.
 fn prepare_input(picture: &RgbaPicture) -> Vec<f32> {
-    let mut values = vec![0.0; SEEN * SEEN * 3];
+    let mut values = vec![0.0; CROP_SIDE * CROP_SIDE * 3];
     for (place, mean) in MEAN.into_iter().enumerate() {
         let channel = 2 - place;
         let read = |row: usize, into: &mut [f32]| {
@@ -60,8 +60,8 @@ fn prepare_input(picture: &RgbaPicture) -> Vec<f32> {
         let whole = ChannelSource { width: picture.width, height: picture.height, read };
         let sides = PictureSides { width: SIDE, height: SIDE };
         let whole = whole.resample(window, sides, FilterKernel::Triangle);
-        let rows = whole.chunks_exact(SIDE).skip(EDGE).take(SEEN);
-        let middle = rows.flat_map(|row| &row[EDGE..EDGE + SEEN]);
+        let rows = whole.chunks_exact(SIDE).skip(EDGE).take(CROP_SIDE);
+        let middle = rows.flat_map(|row| &row[EDGE..EDGE + CROP_SIDE]);
         for (pixel, value) in values.chunks_exact_mut(3).zip(middle) {
             pixel[place] = value - mean;
         }

@@ -23,7 +23,8 @@ use super::decoder::{CachedDecoder, TokenLogits, cut_loop, sample_token};
 use super::stretches::StretchLimits;
 use super::tokenizer::TranscriptTokenizer;
 use super::{
-    SAMPLE_RATE, StretchTranscript, TimedSegment, TimedWord, TranscriptionError, check_cancelled,
+    SAMPLE_RATE, StretchTranscript, TimedSegment, TimedWord, TranscriptionError, TranscriptionTask,
+    check_cancelled,
 };
 use crate::runtime::{OnnxRuntime, RuntimeError};
 
@@ -50,6 +51,7 @@ pub(super) struct WhisperModel {
 
 /// Options of a stretch.
 pub(super) struct StretchOptions<'a> {
+    pub(super) task: TranscriptionTask,
     pub(super) language: Option<&'a str>,
     pub(super) words: bool,
     /// `None` or 0: the lowest temperature whose text passes the quality checks.
@@ -86,6 +88,10 @@ impl WhisperModel {
 
     pub(super) fn knows_language(&self, language: &str) -> bool {
         self.vocabulary.language_token(language).is_some()
+    }
+
+    pub(super) fn can_translate(&self) -> bool {
+        self.vocabulary.translate.is_some()
     }
 
     /// Tokens of a caller's hint, as previous text. Special tokens are removed.
@@ -150,7 +156,7 @@ impl WhisperModel {
         ask: &StretchOptions<'_>,
         cancelled: &AtomicBool,
     ) -> Result<Option<StretchTokens>, TranscriptionError> {
-        let before = self.build_prefix(language, ask.context);
+        let before = self.vocabulary.build_prefix(ask.task, language, ask.context);
         let asked = ask.temperature.filter(|it| 0.0 < *it).map(|it| [it]);
         let temperatures = asked.as_ref().map_or(TEMPERATURES.as_slice(), |it| it.as_slice());
         let mut random = fastrand::Rng::with_seed(SEED);
@@ -166,18 +172,6 @@ impl WhisperModel {
             }
         }
         Ok(last)
-    }
-
-    /// The tokens that precede the output.
-    fn build_prefix(&self, language: i64, context: &[i64]) -> Vec<i64> {
-        let mut before = Vec::new();
-        if !context.is_empty() {
-            let first = context.len().saturating_sub(CONTEXT_TOKENS_MAX);
-            before.push(self.vocabulary.previous);
-            before.extend(&context[first..]);
-        }
-        before.extend([self.vocabulary.start, language, self.vocabulary.transcribe]);
-        before
     }
 
     /// Decodes token by token, following the timestamp rules.

@@ -41,7 +41,7 @@ fn what_kokoro_says_is_understood() {
 }
 
 #[track_caller]
-fn check(speaker: &SpeechSynthesizer, voice: &str, speed: f32) {
+fn check(synthesizer: &SpeechSynthesizer, voice: &str, speed: f32) {
     let folder = folder("moonshine-tiny");
     let ear = SpeechTranscriber::load(
         &runtime(),
@@ -52,7 +52,7 @@ fn check(speaker: &SpeechSynthesizer, voice: &str, speed: f32) {
     let (mut words, mut wrong) = (0, 0);
     let mut heard = String::new();
     for (text, said) in SENTENCES {
-        let understood = hear(&ear, &spoken(speaker, text, voice, speed));
+        let understood = hear(&ear, &spoken(synthesizer, text, voice, speed));
         let said: Vec<&str> = said.split(' ').collect();
         words += said.len();
         wrong += errors(&said, &understood.split_whitespace().collect::<Vec<_>>());
@@ -62,8 +62,8 @@ fn check(speaker: &SpeechSynthesizer, voice: &str, speed: f32) {
     assert!(wrong * 20 <= words, "{wrong} of {words} words were misheard:\n{heard}");
 }
 
-fn spoken(speaker: &SpeechSynthesizer, text: &str, voice: &str, speed: f32) -> Vec<u8> {
-    let pieces = speaker.speak(text, voice, speed).unwrap().map(Result::unwrap);
+fn spoken(synthesizer: &SpeechSynthesizer, text: &str, voice: &str, speed: f32) -> Vec<u8> {
+    let pieces = synthesizer.speak(text, voice, speed).unwrap().map(Result::unwrap);
     let samples: Vec<f32> = pieces.flatten().collect();
     audio_codec::encode_file(EncoderFormat::Wav, SAMPLE_RATE_HZ, &samples).unwrap()
 }

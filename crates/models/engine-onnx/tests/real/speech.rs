@@ -24,12 +24,12 @@ struct Agreement {
     differences: String,
 }
 
-fn agreement(speaker: &SpeechSynthesizer, voice: &str, column: usize) -> Agreement {
+fn agreement(synthesizer: &SpeechSynthesizer, voice: &str, column: usize) -> Agreement {
     let mut agreement = Agreement::default();
     for line in include_str!("../reference/pronunciations.tsv").lines() {
         let columns: Vec<&str> = line.split('\t').collect();
         let (text, expected) = (columns[0], columns[column]);
-        let found = speaker.text_phonemes(text, voice).unwrap();
+        let found = synthesizer.text_phonemes(text, voice).unwrap();
         let (words, same) = compare(expected, &found);
         if same != words {
             agreement.differences += &format!("{text}\n  {expected}\n  {found}\n");
@@ -58,8 +58,8 @@ fn compare(expected: &str, found: &str) -> (usize, usize) {
 }
 
 #[track_caller]
-fn check_agreement(speaker: &SpeechSynthesizer, voice: &str, column: usize) {
-    let Agreement { words, same, differences } = agreement(speaker, voice, column);
+fn check_agreement(synthesizer: &SpeechSynthesizer, voice: &str, column: usize) {
+    let Agreement { words, same, differences } = agreement(synthesizer, voice, column);
     assert!(words * 99 <= same * 100, "{same} of {words} words are as expected:\n{differences}");
 }
 

@@ -8,7 +8,7 @@ use std::thread;
 use audio_codec::{DecodeLimits, MonoDecoder, SoundError};
 use engine_onnx::transcription::{
     AudioTranscript, SAMPLE_RATE, SpeechTranscriber, TranscriptionError, TranscriptionModelKind,
-    TranscriptionOptions,
+    TranscriptionOptions, TranscriptionTask,
 };
 
 use crate::models::{folder, runtime};
@@ -86,6 +86,19 @@ fn whisper_finds_out_the_language_or_takes_the_one_given() {
         TranscriptionOptions { language: Some("en".to_owned()), ..TranscriptionOptions::default() };
     let transcript = hear(&WHISPER, decode(BONJOUR), &english);
     assert_eq!(transcript.language.as_deref(), Some("en"));
+}
+
+#[test]
+fn whisper_translates_into_english_and_moonshine_does_not() {
+    let translate = TranscriptionOptions {
+        task: TranscriptionTask::Translate,
+        ..TranscriptionOptions::default()
+    };
+    let transcript = hear(&WHISPER, decode(BONJOUR), &translate);
+    assert!(transcript.text.to_lowercase().contains("my name is"), "{}", transcript.text);
+    assert!(WHISPER.can_translate() && !MOONSHINE.can_translate());
+    let refused = MOONSHINE.transcribe(decode(FOX), &translate, &AtomicBool::new(false));
+    assert!(matches!(refused, Err(TranscriptionError::Task)), "{refused:?}");
 }
 
 #[test]

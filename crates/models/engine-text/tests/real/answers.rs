@@ -2,7 +2,7 @@
 
 use engine_text::{FinishCause, SamplingSettings, TextPrompt};
 
-use crate::harness::{MODEL, answer, ask, collect};
+use crate::harness::{MODEL, answer, ask, collect, load};
 
 const CAPITAL: &str = "What is the capital of France? Answer in one sentence.";
 
@@ -31,6 +31,15 @@ fn an_answer_ends_at_the_most_tokens_and_counts_them() {
 }
 
 #[test]
+fn a_prompt_is_counted_as_it_is_charged() {
+    let request = ask(CAPITAL);
+    let model = load();
+    let counted = model.count_prompt(&request).unwrap();
+    let answer = collect(model.generate(&request).unwrap()).remove(0);
+    assert_eq!(counted, answer.usage.prompt_tokens);
+}
+
+#[test]
 fn a_stop_ends_the_answer_before_itself() {
     let whole = answer(&ask(CAPITAL));
     let mut request = ask(CAPITAL);
@@ -40,6 +49,7 @@ fn a_stop_ends_the_answer_before_itself() {
     assert_ne!(expected, whole.text, "the answer has the stop in it");
     assert_eq!(cut.text, expected);
     assert_eq!(cut.finish, Some(FinishCause::Stop));
+    assert_eq!(cut.stop_match.as_deref(), Some("France is Par"));
     assert!(cut.usage.completion_tokens < whole.usage.completion_tokens);
 }
 

@@ -74,6 +74,7 @@ pub(crate) struct ChoiceText {
     pub(crate) pieces: usize,
     pub(crate) logprobs: Vec<TokenLogprob>,
     pub(crate) finish: Option<FinishCause>,
+    pub(crate) stop_match: Option<String>,
     pub(crate) usage: ChoiceUsage,
 }
 
@@ -103,9 +104,10 @@ pub(crate) fn collect(mut generation: TextGeneration) -> Vec<ChoiceText> {
                 answer.pieces += 1;
                 answer.logprobs.extend(logprobs);
             }
-            GenerationEvent::Finished { finish, usage, .. } => {
+            GenerationEvent::Finished { finish, usage, stop_match, .. } => {
                 assert_eq!(answer.finish.replace(finish), None, "a choice ends once");
                 answer.usage = usage;
+                answer.stop_match = stop_match;
             }
             other => panic!("{other:?}"),
         }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::native_stream::collect_generated_text;
 use super::reasoning_details::{self, ReasoningEntry};
 use super::usage::AnthropicTokenCounts;
+use crate::answer_parts::some_text;
 use crate::failure::UpstreamFailure;
 use crate::finish;
 use crate::transport::bad_answer;
@@ -28,7 +29,7 @@ pub(crate) fn read_message(body: &[u8]) -> Result<ChatAnswer, EngineError> {
         gathered.take(block);
     }
     let finish = finish::parse_finish_reason(&stop_reason, !gathered.tool_calls.is_empty())?;
-    let choice = gathered.into_choice(finish);
+    let choice = ChatChoice { stop_match: message.stop_sequence, ..gathered.into_choice(finish) };
     let usage = message.usage.and_then(AnthropicTokenCounts::to_usage);
     Ok(ChatAnswer {
         served: None,
@@ -89,6 +90,7 @@ struct AnthropicMessageBody {
     id: Option<String>,
     content: Option<Vec<BlockBody>>,
     stop_reason: Option<String>,
+    stop_sequence: Option<String>,
     usage: Option<AnthropicTokenCounts>,
     error: Option<Value>,
 }
@@ -141,6 +143,7 @@ impl BlockGroups {
             thought_signature: None,
             logprobs: None,
             finish,
+            stop_match: None,
             tool_calls: self.tool_calls,
         }
     }
@@ -165,8 +168,4 @@ impl BlockGroups {
             BlockBody::Other => {}
         }
     }
-}
-
-fn some_text(text: String) -> Option<String> {
-    if text.is_empty() { None } else { Some(text) }
 }

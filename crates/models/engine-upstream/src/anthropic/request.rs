@@ -37,7 +37,7 @@ impl MessageEncoder<'_> {
         request: &'a ChatRequest,
     ) -> Result<AnthropicRequestBody<'a>, EngineError> {
         if request.logprobs.is_some() {
-            return Err(reject_request("This model does not give logprobs"));
+            return Err(reject_request("This model does not return logprobs"));
         }
         let max_tokens = request.completion_tokens_max.unwrap_or(self.completion_tokens_max);
         let (mut system, messages) = build_conversation(&request.messages)?;
@@ -190,7 +190,7 @@ fn encode_output<'a>(
         }
         ChatResponseFormat::JsonObject => {
             return Err(reject_request(
-                "This model has no free JSON mode; give a schema with response_format json_schema",
+                "This model needs a JSON schema; send response_format json_schema",
             ));
         }
     };
@@ -214,7 +214,7 @@ const BUDGET_TOKENS_MIN: u64 = 1024;
 fn budget_tokens(effort: EffortLevel, max_tokens: u64) -> Result<u64, EngineError> {
     if max_tokens <= BUDGET_TOKENS_MIN {
         return Err(reject_request(
-            "Thinking needs room: set max_completion_tokens above 1024, or reasoning.effort to none",
+            "Thinking needs tokens: set max_completion_tokens above 1024, or reasoning.effort to none",
         ));
     }
     let percent = match effort {

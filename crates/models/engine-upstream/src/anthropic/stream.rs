@@ -107,6 +107,7 @@ enum DeltaBody {
 #[derive(Deserialize)]
 struct EndBody {
     stop_reason: Option<String>,
+    stop_sequence: Option<String>,
 }
 
 impl EventDecoder for MessageDecoder {
@@ -128,7 +129,7 @@ impl EventDecoder for MessageDecoder {
             EventBody::ContentBlockStop { index } => ready.extend(self.close(index)),
             EventBody::MessageDelta { delta, usage } => {
                 self.counts.update(usage.unwrap_or_default());
-                ready.extend(self.finish(delta.stop_reason.as_deref())?);
+                ready.extend(self.finish(delta)?);
             }
             EventBody::MessageStop => return Ok(StreamState::Over),
             EventBody::Error { error } => {
@@ -141,7 +142,7 @@ impl EventDecoder for MessageDecoder {
 
     fn finish_answer(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<(), EngineError> {
         if !self.is_finished {
-            return Err(bad_answer("it broke off before its end"));
+            return Err(bad_answer("it ended before it was complete"));
         }
         ready.extend(self.counts.to_usage().map(ChatEvent::Usage));
         Ok(())
@@ -242,17 +243,17 @@ impl MessageDecoder {
         delta.map(|delta| self.build_chunk(delta))
     }
 
-    fn finish(&mut self, stop_reason: Option<&str>) -> Result<Option<ChatEvent>, EngineError> {
-        let Some(word) = stop_reason else { return Ok(None) };
+    fn finish(&mut self, end: EndBody) -> Result<Option<ChatEvent>, EngineError> {
+        let Some(word) = end.stop_reason else { return Ok(None) };
         if std::mem::replace(&mut self.is_finished, true) {
             return Ok(None);
         }
-        let finish = match finish::parse_finish_reason(word, 0 < self.calls) {
+        let finish = match finish::parse_finish_reason(&word, 0 < self.calls) {
             Err(_) if self.is_tolerant => FinishReason::Stop,
             parsed => parsed?,
         };
-        let finish = Some(finish);
-        Ok(Some(self.build_chunk(ChoiceDelta { finish, ..ChoiceDelta::default() })))
+        let (finish, stop_match) = (Some(finish), end.stop_sequence);
+        Ok(Some(self.build_chunk(ChoiceDelta { finish, stop_match, ..ChoiceDelta::default() })))
     }
 
     fn next_thought(&mut self) -> u32 {

@@ -2,7 +2,8 @@
 
 use engine::{EngineUsage, UsageReport};
 use serde::Deserialize;
-use tracing::warn;
+
+use crate::answer_parts::check_report;
 
 /// The counts so far: each event replaces the fields that it contains.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -47,12 +48,6 @@ impl AnthropicTokenCounts {
                 .unwrap_or(0.0),
             reasoning: 0.0,
         };
-        match EngineUsage::from_report(report) {
-            Ok(usage) => Some(usage),
-            Err(error) => {
-                warn!(%error, "counting the tokens here");
-                None
-            }
-        }
+        check_report(report)
     }
 }

@@ -149,7 +149,7 @@ pub(crate) fn parse_status(found: &[AceStepJob]) -> Result<MediaStatus, EngineEr
 
 /// The path of a task's first file, as the server names it.
 fn find_file_path(found: &[AceStepJob]) -> Result<String, EngineError> {
-    let lost = || bad_answer("its task made no file");
+    let lost = || bad_answer("its task returned no file");
     let result = &found.first().ok_or_else(lost)?.result;
     let read;
     let files = match result.as_str() {

@@ -70,7 +70,7 @@ impl MediaProtocol for ComfyUiMedia {
         let id = plain_name(&ticket.0)?;
         let history = self.server.fetch_history(id).await?;
         let made = find_result_file(&history, id, self.work)?;
-        let made = made.ok_or_else(|| bad_answer("its workflow put out no file"))?;
+        let made = made.ok_or_else(|| bad_answer("its workflow returned no file"))?;
         let view = &self.server.view;
         Ok(file::file_from_answer(view.open_file(&made.view_query()).await?, view.timeouts))
     }
@@ -234,8 +234,7 @@ pub(crate) fn parse_status(
         return Ok(Some(classify_failure("", &format!("The workflow failed: {reason}"))));
     }
     let is_made = find_result_file(history, id, work)?.is_some();
-    let nothing =
-        || classify_failure("", "The workflow put out no file of the kind that was asked for.");
+    let nothing = || classify_failure("", "The workflow returned no file of the requested kind.");
     Ok(Some(if is_made { MediaStatus::Done } else { nothing() }))
 }
 

@@ -55,6 +55,10 @@ struct ChatChoiceBody<'a> {
     #[serde(borrow)]
     message: ChoiceMessageBody<'a>,
     finish_reason: Option<String>,
+    #[serde(borrow)]
+    stop_reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    matched_stop: Option<&'a RawValue>,
     logprobs: Option<Box<RawValue>>,
 }
 
@@ -104,6 +108,7 @@ impl ChatChoiceBody<'_> {
             thought_signature: message.thought_signature,
             logprobs: self.logprobs,
             finish: finish::parse_finish_reason(&word, !tool_calls.is_empty())?,
+            stop_match: finish::read_stop_match(self.stop_reason, self.matched_stop),
             tool_calls,
         })
     }

@@ -21,6 +21,10 @@ pub(super) struct ChunkChoiceBody<'a> {
     #[serde(borrow)]
     finish_reason: Option<InspectedStr<'a>>,
     #[serde(borrow)]
+    stop_reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    matched_stop: Option<&'a RawValue>,
+    #[serde(borrow)]
     logprobs: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
@@ -97,7 +101,9 @@ impl ChoiceState {
         delta.logprobs = body.logprobs.map(ToOwned::to_owned);
         let has_good_finish =
             self.decode_finish(body.finish_reason.as_ref().map(|it| &*it.0), delta)?;
-        let is_plain = body.index.is_some() && body.usage.is_none();
+        delta.stop_match = finish::read_stop_match(body.stop_reason, body.matched_stop);
+        // The specification knows no stop sequence in `stop_reason`.
+        let is_plain = body.index.is_some() && body.usage.is_none() && delta.stop_match.is_none();
         Ok(has_good_role && has_good_name && has_good_calls && has_good_finish && is_plain)
     }
 

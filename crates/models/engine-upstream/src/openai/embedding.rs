@@ -142,7 +142,7 @@ fn join_batches(
     let wanted = dimensions.and_then(|it| usize::try_from(it).ok());
     if wanted.is_some_and(|wanted| wanted != length) {
         return Err(EngineError::Rejected {
-            message: format!("This model gives {length} dimensions and cannot give others"),
+            message: format!("This model returns {length} dimensions and supports no others"),
         });
     }
     Ok(EmbeddingAnswer { vectors, usage })

@@ -189,7 +189,7 @@ pub(crate) fn read_image(body: &[u8]) -> Result<PictureLocation, EngineError> {
         return Err(UpstreamFailure::from_value(&error).into_error());
     }
     let first = answer.data.into_iter().flatten().next();
-    let first = first.ok_or_else(|| bad_answer("it has no picture"))?;
+    let first = first.ok_or_else(|| bad_answer("it has no image"))?;
     let inline = first.b64_json.filter(|it| !it.is_empty()).map(PictureLocation::Inline);
     let made = inline.or_else(|| first.url.filter(|it| !it.is_empty()).map(PictureLocation::At));
     made.ok_or_else(|| bad_answer("its picture is missing"))

@@ -176,6 +176,7 @@ impl TextChoiceBody {
             thought_signature: None,
             logprobs: self.logprobs,
             finish: finish::parse_finish_reason(&word, false)?,
+            stop_match: None,
         })
     }
 }

@@ -17,6 +17,7 @@ use crate::transport::{UpstreamEndpoint, bad_answer};
 /// One transcription model behind one OpenAI-style server.
 pub(crate) struct OpenAiTranscription {
     pub(crate) endpoint: UpstreamEndpoint,
+    pub(crate) translations: UpstreamEndpoint,
     pub(crate) model: String,
 }
 
@@ -26,14 +27,29 @@ impl TranscriptionEngine for OpenAiTranscription {
         request: Arc<TranscriptionRequest>,
     ) -> BoxFuture<'_, Result<TranscriptionAnswer, EngineError>> {
         Box::pin(async move {
-            let fields = form_fields(&request, &self.model);
-            // OpenAI and others detect the format by the file extension alone.
-            let name = format!("audio.{}", request.kind.extension);
-            let (mime, bytes) = (request.kind.mime, request.sound.clone());
-            let form = RequestContent::form(&fields, FormFile { name: &name, mime, bytes });
+            let form = build_form(&request, &self.model);
             read_transcript(&self.endpoint.post_content(form).await?)
         })
     }
+
+    fn translate(
+        &self,
+        request: Arc<TranscriptionRequest>,
+    ) -> BoxFuture<'_, Result<Option<TranscriptionAnswer>, EngineError>> {
+        Box::pin(async move {
+            let form = build_form(&request, &self.model);
+            let answer = self.translations.post_if_exists(form).await?;
+            answer.map(|body| read_transcript(&body)).transpose()
+        })
+    }
+}
+
+fn build_form(request: &TranscriptionRequest, model: &str) -> RequestContent {
+    let fields = form_fields(request, model);
+    // OpenAI and others detect the format by the file extension alone.
+    let name = format!("audio.{}", request.kind.extension);
+    let (mime, bytes) = (request.kind.mime, request.sound.clone());
+    RequestContent::form(&fields, FormFile { name: &name, mime, bytes })
 }
 
 /// The text fields, in order. They precede the file, so that a server can read them before its

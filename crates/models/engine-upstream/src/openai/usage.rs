@@ -3,25 +3,12 @@
 use engine::{EngineUsage, UsageReport};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tracing::warn;
 
-/// Parses a usage object. Returns `None` if it is malformed, empty or implausible; the tokens are
-/// then estimated here.
+use crate::answer_parts::{TokenCountBody, read_token_counts};
+
+/// Parses a usage object. Returns `None` if it is malformed, empty or implausible.
 pub(crate) fn read_usage(usage: &RawValue) -> Option<EngineUsage> {
-    let body = match serde_json::from_str::<Option<UsageBody>>(usage.get()) {
-        Ok(body) => body?,
-        Err(error) => {
-            warn!(%error, "an engine's usage is malformed; counting the tokens here");
-            return None;
-        }
-    };
-    match EngineUsage::from_report(body.into_report()?) {
-        Ok(usage) => Some(usage),
-        Err(error) => {
-            warn!(%error, "counting the tokens here");
-            None
-        }
-    }
+    read_token_counts::<UsageBody>(usage)
 }
 
 #[derive(Deserialize)]
@@ -50,7 +37,7 @@ struct CompletionDetails {
     reasoning_tokens: Option<f64>,
 }
 
-impl UsageBody {
+impl TokenCountBody for UsageBody {
     fn into_report(self) -> Option<UsageReport> {
         let prompt_details = self.prompt_tokens_details.unwrap_or_default();
         let completion_details = self.completion_tokens_details.unwrap_or_default();

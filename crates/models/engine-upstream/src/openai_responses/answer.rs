@@ -11,6 +11,7 @@ use super::items::{
 use super::logprobs::convert_logprobs;
 use super::reasoning_details::{self, EncryptedReasoning};
 use super::{response_failure, usage};
+use crate::answer_parts::some_text;
 use crate::transport::bad_answer;
 
 pub(crate) fn read_response(body: &[u8]) -> Result<ChatAnswer, EngineError> {
@@ -33,6 +34,7 @@ pub(crate) fn read_response(body: &[u8]) -> Result<ChatAnswer, EngineError> {
         thought_signature: None,
         logprobs: convert_logprobs(&Value::Array(groups.texts.logprobs)),
         finish: end.cut.unwrap_or(whole),
+        stop_match: None,
         tool_calls: groups.tool_calls,
     };
     Ok(ChatAnswer {
@@ -134,8 +136,4 @@ impl ItemGroups {
         let CalledTool { call_id, name, arguments } = tool;
         self.tool_calls.push(ToolCall { id: call_id, name, arguments, extra: Map::new() });
     }
-}
-
-fn some_text(text: String) -> Option<String> {
-    if text.is_empty() { None } else { Some(text) }
 }

@@ -116,7 +116,7 @@ fn add_message<'a>(
         }
         ChatMessage::Assistant(turn) => add_turn(turn, input)?,
         ChatMessage::Prompt(_) => {
-            return Err(reject_request("This model answers chats only; use /chat/completions"));
+            return Err(reject_request("This model supports chats only; use /chat/completions"));
         }
     }
     Ok(())

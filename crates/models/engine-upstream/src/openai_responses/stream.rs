@@ -119,7 +119,7 @@ impl EventDecoder for ResponseDecoder {
 
     fn finish_answer(&mut self, ready: &mut VecDeque<ChatEvent>) -> Result<(), EngineError> {
         if !self.is_finished {
-            return Err(bad_answer("it broke off before its end"));
+            return Err(bad_answer("it ended before it was complete"));
         }
         ready.extend(self.usage.take().map(ChatEvent::Usage));
         Ok(())

@@ -3,25 +3,12 @@
 use engine::{EngineUsage, UsageReport};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tracing::warn;
 
-/// Parses a usage object. Returns `None` if it is malformed, empty or implausible; the tokens are
-/// then estimated here.
+use crate::answer_parts::{TokenCountBody, read_token_counts};
+
+/// Parses a usage object. Returns `None` if it is malformed, empty or implausible.
 pub(super) fn read_usage(usage: &RawValue) -> Option<EngineUsage> {
-    let body = match serde_json::from_str::<Option<ResponseTokenCounts>>(usage.get()) {
-        Ok(body) => body?,
-        Err(error) => {
-            warn!(%error, "an engine's usage is malformed; counting the tokens here");
-            return None;
-        }
-    };
-    match EngineUsage::from_report(body.into_report()?) {
-        Ok(usage) => Some(usage),
-        Err(error) => {
-            warn!(%error, "counting the tokens here");
-            None
-        }
-    }
+    read_token_counts::<ResponseTokenCounts>(usage)
 }
 
 #[derive(Deserialize)]
@@ -44,7 +31,7 @@ struct OutputTokenDetails {
     reasoning_tokens: Option<f64>,
 }
 
-impl ResponseTokenCounts {
+impl TokenCountBody for ResponseTokenCounts {
     fn into_report(self) -> Option<UsageReport> {
         let input = self.input_tokens_details.unwrap_or_default();
         let output = self.output_tokens_details.unwrap_or_default();

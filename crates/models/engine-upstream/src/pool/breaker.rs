@@ -9,7 +9,7 @@ const FAILURES_MAX: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 /// Upper limit of the rest that an engine requests.
-const LONGEST_REST: Duration = Duration::from_secs(60);
+const REQUESTED_PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// Availability of a route for the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl CircuitBreaker {
     }
 
     pub(super) fn rest_for(&mut self, now: Timestamp, wait: Duration) {
-        self.rests_until = self.rests_until.max(now.plus(wait.min(LONGEST_REST)));
+        self.rests_until = self.rests_until.max(now.plus(wait.min(REQUESTED_PAUSE_MAX)));
     }
 }
 

@@ -13,9 +13,13 @@ use crate::upstream::ConcurrencyLimits;
 /// About the time until a running answer ends and frees its slot.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
+/// Divisor for the slots that work that may wait leaves free.
+const SPARE_DIVISOR: usize = 4;
+
 /// Admits requests to one provider in order of arrival.
 pub(crate) struct ProviderQueue {
     places: Option<Arc<Semaphore>>,
+    slots: usize,
     waiting: AtomicUsize,
     queue_max: usize,
     queue_wait_max: Duration,
@@ -30,6 +34,7 @@ impl ProviderQueue {
     pub(crate) fn new(concurrency: ConcurrencyLimits) -> ProviderQueue {
         let places = concurrency.requests_max.map(|it| it.min(Semaphore::MAX_PERMITS));
         ProviderQueue {
+            slots: places.unwrap_or_default(),
             places: places.map(|count| Arc::new(Semaphore::new(count))),
             waiting: AtomicUsize::new(0),
             queue_max: concurrency.queue_max,
@@ -42,6 +47,13 @@ impl ProviderQueue {
             Some(places) => 0 < places.available_permits(),
             None => true,
         }
+    }
+
+    /// True if a quarter of the slots, and at least one, are free, and no request waits.
+    pub(super) fn has_spare_slots(&self) -> bool {
+        let Some(places) = &self.places else { return true };
+        let kept = (self.slots / SPARE_DIVISOR).max(1);
+        self.waiting.load(Ordering::Acquire) == 0 && kept <= places.available_permits()
     }
 
     pub(super) async fn acquire_slot(&self) -> Result<ProviderSlot, EngineError> {

@@ -5,9 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use engine::{
-    ChatEvent, ChatMessage, CompletionPrompt, PromptText, ServingProvider, SessionId, TimeoutPhase,
-};
+use engine::{ChatEvent, ChatMessage, CompletionPrompt, PromptText, ServingProvider, TimeoutPhase};
 use futures_util::{StreamExt, stream};
 use moment::{ManualClock, Timestamp};
 
@@ -15,6 +13,8 @@ use super::*;
 use crate::{
     ConcurrencyLimits, ProviderProtocol, ServerQuirks, UpstreamSettings, UpstreamTimeouts,
 };
+
+mod sessions;
 
 /// Follows its script, request by request, and then succeeds.
 struct ScriptedEngine {
@@ -428,42 +428,4 @@ async fn a_pool_that_answers_chats_only_says_so() {
     let outcome = stage.pool.complete_chat(text()).await.map(drop);
     assert!(matches!(outcome, Err(EngineError::Rejected { .. })), "{outcome:?}");
     assert_eq!(chats.asked(), 0);
-}
-
-fn of_session(session: u64) -> Arc<ChatRequest> {
-    Arc::new(ChatRequest { session: Some(SessionId(session)), ..ChatRequest::default() })
-}
-
-#[tokio::test]
-async fn requests_of_one_session_meet_one_route_and_sessions_spread_over_the_routes() {
-    let (first, second) = (ScriptedEngine::new([]), ScriptedEngine::new([]));
-    let stage = PoolFixture::of(&[Arc::clone(&first), Arc::clone(&second)]);
-    let mut sessions_of_second = 0;
-    for session in 0..20 {
-        let before = [first.asked(), second.asked()];
-        for _ in 0..10 {
-            stage.pool.complete_chat(of_session(session)).await.unwrap();
-            let stream = stage.pool.stream_chat(of_session(session)).await.unwrap();
-            stream.for_each(|_| std::future::ready(())).await;
-        }
-        let asked = [first.asked() - before[0], second.asked() - before[1]];
-        assert!(asked == [20, 0] || asked == [0, 20], "{session}: {asked:?}");
-        sessions_of_second += usize::from(asked == [0, 20]);
-    }
-    assert!((1..20).contains(&sessions_of_second), "{sessions_of_second}");
-}
-
-#[tokio::test]
-async fn a_session_leaves_a_route_that_fails_and_comes_back_to_it() {
-    let broken_once = || ScriptedEngine::failing(&unreachable(), 1);
-    let (first, second) = (broken_once(), broken_once());
-    let stage = PoolFixture::of(&[Arc::clone(&first), Arc::clone(&second)]);
-    // The near route fails, the other one too, and the near one answers.
-    stage.pool.complete_chat(of_session(1)).await.unwrap();
-    let near = if first.asked() == 2 { &first } else { &second };
-    assert_eq!(first.asked() + second.asked(), 3);
-    for _ in 0..5 {
-        stage.pool.complete_chat(of_session(1)).await.unwrap();
-    }
-    assert_eq!(near.asked(), 7);
 }

@@ -140,7 +140,7 @@ async fn a_close_before_the_end_is_an_error() {
         id 1
         verbatim [0] opens
         verbatim [0] content "Hi"
-        error: the engine gave a bad answer: it broke off before its end
+        error: the engine gave a bad answer: it ended before it was complete
     "#]];
     check_stream(StubServer::saying(sse(&[ROLE, HI])), expected).await;
 }
@@ -150,7 +150,7 @@ async fn a_done_mark_before_the_end_is_an_error() {
     let expected = expect![[r#"
         id 1
         verbatim [0] opens
-        error: the engine gave a bad answer: it broke off before its end
+        error: the engine gave a bad answer: it ended before it was complete
     "#]];
     check_stream(StubServer::saying(sse(&[ROLE, "[DONE]"])), expected).await;
 }

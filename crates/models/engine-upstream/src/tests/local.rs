@@ -131,3 +131,24 @@ async fn a_video_waits_for_its_weights_and_music_is_not_made_there() {
     assert_eq!(refused, Err(not_ready()));
     assert!(upstream.create_media_engine("m", MediaWork::Music, None).unwrap().is_none());
 }
+
+#[tokio::test]
+async fn only_the_built_in_engine_counts_the_tokens_of_a_chat() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("s");
+    let seen =
+        serve(&socket, vec![json(r#"{"prompt_tokens":17}"#), json(r#"{"prompt_tokens":null}"#)]);
+    let count = async |quirks: ServerQuirks| {
+        let readiness = Arc::new(|_: &str| Ok(()));
+        let local = Some(LocalProcess { socket: socket.clone(), readiness });
+        let settings = settings("http://engine/v1", ProviderProtocol::OpenAi(quirks));
+        let upstream = UpstreamProvider::new(UpstreamSettings { local, ..settings }).unwrap();
+        let engine = upstream.create_chat_engine("m", 100).unwrap();
+        engine.count_prompt(Arc::default()).await
+    };
+    assert_eq!(count(ServerQuirks::VLLM).await, None, "it is not asked");
+    assert_eq!(count(ServerQuirks::BUILT_IN).await, Some(17));
+    assert_eq!(count(ServerQuirks::BUILT_IN).await, None, "the model is not loaded");
+    assert_eq!(seen.join().unwrap(), ["POST /v1/chat/tokens HTTP/1.1"; 2]);
+    assert_eq!(count(ServerQuirks::BUILT_IN).await, None, "the engine is gone");
+}

@@ -144,7 +144,7 @@ fn answers_that_are_no_pictures_are_failures() {
     let openai = |body: &str| told(read_image(body.as_bytes()));
     assert_eq!(openai(r#"{"data":[{"b64_json":"eA=="}]}"#), "Inline(\"eA==\")");
     assert_eq!(openai(r#"{"data":[{"b64_json":null,"url":"data:,"}]}"#), "At(\"data:,\")");
-    assert!(openai(r#"{"data":[]}"#).contains("it has no picture"));
+    assert!(openai(r#"{"data":[]}"#).contains("it has no image"));
     assert!(openai(r#"{"data":[{}]}"#).contains("its picture is missing"));
     assert!(openai("<html>").contains("it is not a list of pictures"));
     let flagged = r#"{"error":{"code":"moderation_blocked","message":"no"}}"#;
@@ -162,19 +162,19 @@ fn answers_that_are_no_pictures_are_failures() {
             .contains("made no picture")
     );
     let list = |body: &str| told(a1111::read_list(body.as_bytes()));
-    assert!(list(r#"{"images":[]}"#).contains("it has no picture"));
+    assert!(list(r#"{"images":[]}"#).contains("it has no image"));
     assert!(list(r#"{"images":["?"]}"#).contains("not base64"));
     let history = |body: &str| told(comfyui::read_output_file(body.as_bytes(), "p1"));
     assert_eq!(history("{}"), "None");
     let failed = r#"{"p1":{"status":{"status_str":"error","messages":[["execution_error",{"exception_message":"no model"}]]}}}"#;
     assert!(history(failed).contains("no model"), "{}", history(failed));
-    assert!(history(r#"{"p1":{"outputs":{}}}"#).contains("put out no picture"));
+    assert!(history(r#"{"p1":{"outputs":{}}}"#).contains("returned no image"));
     let made = |body: &str| told(fal::read_picture(body.as_bytes()));
     assert!(
         made(r#"{"image":{"url":"https://a/b"},"has_nsfw_concepts":[true]}"#)
             .contains("is_adult: Some(true)")
     );
-    assert!(made("{}").contains("it has no picture"));
+    assert!(made("{}").contains("it has no image"));
     assert!(told(fal::is_done(br#"{"status":"LOST"}"#)).contains("LOST"));
 }
 
@@ -438,7 +438,7 @@ fn what_a_provider_needs_is_told_at_the_start() {
             .unwrap_or_default()
     };
     assert!(told(ProviderProtocol::ComfyUi, "m").contains("needs a `workflow`"));
-    assert!(told(ProviderProtocol::Fal, "a b").contains("cannot stand in an address"));
+    assert!(told(ProviderProtocol::Fal, "a b").contains("cannot be part of a URL"));
     assert!(told(ProviderProtocol::WhisperCpp, "m").contains("its protocol has no pictures"));
     assert!(upstream(ProviderProtocol::SdCpp).create_chat_engine("m", 1).is_err());
 }

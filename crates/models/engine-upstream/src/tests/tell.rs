@@ -78,6 +78,7 @@ fn delta(delta: &ChoiceDelta) -> String {
     words.extend(delta.thought_signature.iter().map(|it| format!("signature {it}")));
     words.extend(delta.logprobs.iter().map(|it| format!("logprobs {it}")));
     words.extend(delta.finish.iter().map(|it| format!("finish {}", it.as_str())));
+    words.extend(delta.stop_match.iter().map(|it| format!("stop match {it:?}")));
     words.join(" ")
 }
 
@@ -91,6 +92,7 @@ fn choice(choice: &ChatChoice) -> String {
     ] {
         words.extend(text.iter().map(|text| format!("{name} {text:?}")));
     }
+    words.extend(choice.stop_match.iter().map(|it| format!("stop match {it:?}")));
     words.extend(choice.tool_calls.iter().map(|call| format!("{call:?}")));
     words.extend(choice.reasoning_details.iter().map(|it| format!("details {it}")));
     words.extend(choice.logprobs.iter().map(|it| format!("logprobs {it}")));

@@ -65,6 +65,40 @@ async fn a_refusal_of_the_server_is_the_engines() {
     assert_eq!(refused, Err(EngineError::Rejected { message }));
 }
 
+#[tokio::test]
+async fn a_translation_goes_to_its_own_path_or_with_its_own_field() {
+    let stub = StubServer::saying(json("200 OK", r#"{"text":" Good morning."}"#));
+    let engine = stub.upstream().create_transcription_engine("m").unwrap();
+    let translated = engine.translate(Arc::new(plain())).await.unwrap().unwrap();
+    assert_eq!(translated.text, " Good morning.");
+    let StubRecord::Request(request) = stub.next_seen() else { panic!("no request") };
+    assert!(request.starts_with("POST /v1/audio/translations "), "{request}");
+    let whisper = stub.upstream_with(crate::ProviderProtocol::WhisperCpp, super::stub::patient());
+    let engine = whisper.create_transcription_engine("m").unwrap();
+    let translated = engine.translate(Arc::new(plain())).await.unwrap().unwrap();
+    assert_eq!(translated.text, "Good morning.");
+    let StubRecord::Request(request) = stub.next_seen() else { panic!("no request") };
+    assert!(request.starts_with("POST /v1/inference "), "{request}");
+    assert!(request.contains("name=\"translate\"\r\n\r\ntrue\r\n"), "{request}");
+}
+
+#[tokio::test]
+async fn a_server_without_translations_cannot_translate_and_one_without_the_model_is_at_fault() {
+    let not_found = r#"{"detail":"Not Found"}"#;
+    let no_model = r#"{"error":{"message":"The model `m` does not exist.","code":404}}"#;
+    for (status, said, expected) in [
+        ("404 Not Found", not_found, Ok(None)),
+        ("405 Method Not Allowed", "{}", Ok(None)),
+        ("501 Not Implemented", "{}", Ok(None)),
+        ("404 Not Found", no_model, Err("the engine is misconfigured: status 404")),
+    ] {
+        let stub = StubServer::saying(json(status, said));
+        let engine = stub.upstream().create_transcription_engine("m").unwrap();
+        let told = engine.translate(Arc::new(plain())).await.map_err(|it| it.to_string());
+        assert_eq!(told, expected.map_err(str::to_owned), "{status}");
+    }
+}
+
 #[test]
 fn every_transcript_is_read() {
     for path in files("transcription", "json") {

@@ -73,7 +73,7 @@ fn a_whole_file_tells_about_its_model() {
 fn a_file_that_is_cut_anywhere_is_refused() {
     let file = whole();
     for length in 0..file.len() {
-        let expected = if length < 4 { "it is no GGUF file" } else { "it breaks off" };
+        let expected = if length < 4 { "it is no GGUF file" } else { "it is truncated" };
         let told = read_bytes(&file[..length]).unwrap_err().to_string();
         assert!(told.starts_with(expected), "{length} bytes: {told}");
     }

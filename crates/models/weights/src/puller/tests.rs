@@ -66,7 +66,7 @@ async fn a_bad_checksum_everywhere_installs_nothing() {
     let puller = sources.puller();
     let error = puller.pull_model("talker").await.unwrap_err();
     expect![[r#"
-        talker could not be fetched: no source has model.bin
+        talker could not be downloaded: no source has model.bin
           model.bin from 127.0.0.1 has another checksum
           part_two-1-py3-none-any.whl from 127.0.0.1 has another checksum"#]]
     .assert_eq(&sources.told(&error));
@@ -112,7 +112,7 @@ async fn without_a_network_the_error_names_every_source() {
     let sources = Sources::start().await.offline();
     let error = sources.puller().pull_model("talker").await.unwrap_err();
     expect![[r#"
-        talker could not be fetched: no source has model.bin
+        talker could not be downloaded: no source has model.bin
           127.0.0.1 answers 404 Not Found
           127.0.0.1 cannot be reached"#]]
     .assert_eq(&sources.told(&error));
@@ -219,7 +219,7 @@ async fn a_fetch_that_panics_is_noted_as_failed_and_the_next_one_starts_anew() {
     done.await.unwrap_err();
     let state = puller.model_state("library");
     assert!(
-        matches!(&state, DownloadState::Failed(words) if words.contains("cut short")),
+        matches!(&state, DownloadState::Failed(words) if words.contains("interrupted")),
         "{state:?}"
     );
     puller.pull_model("library").await.unwrap();

@@ -8,6 +8,7 @@ use moment::Timestamp;
 use super::audio::{AsrSpec, MusicSpec, TtsSpec};
 use super::image::{ImageSpec, InpaintSpec, UpscaleSpec};
 use super::named::named;
+use super::scoring::{ModerationSpec, RerankSpec};
 use super::text::{EmbeddingSpec, ModelTier, TextCapability, TextSpec};
 use super::video::VideoSpec;
 
@@ -69,6 +70,8 @@ impl CatalogueModel {
             ModelSpec::Upscale(_) => ModelType::Upscale,
             ModelSpec::Inpaint(_) => ModelType::Inpaint,
             ModelSpec::Video(_) => ModelType::Video,
+            ModelSpec::Rerank(_) => ModelType::Rerank,
+            ModelSpec::Moderation(_) => ModelType::Moderation,
         }
     }
 
@@ -103,7 +106,7 @@ impl CatalogueModel {
 }
 
 named! {
-    /// The kinds of model, in the words and order of the specification.
+    /// The kinds of model, in the words and order of the specification, and ours after them.
     pub enum ModelType {
         Asr = "asr",
         Embedding = "embedding",
@@ -114,6 +117,8 @@ named! {
         Upscale = "upscale",
         Inpaint = "inpaint",
         Video = "video",
+        Rerank = "rerank",
+        Moderation = "moderation",
     }
 }
 
@@ -129,6 +134,8 @@ pub enum ModelSpec {
     Upscale(UpscaleSpec),
     Inpaint(InpaintSpec),
     Video(VideoSpec),
+    Rerank(RerankSpec),
+    Moderation(ModerationSpec),
 }
 
 named! {

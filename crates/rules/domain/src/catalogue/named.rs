@@ -14,14 +14,15 @@ pub trait NamedVariants: Copy + 'static {
 }
 
 /// Declares an enum together with its names, so that no variant can lack a name.
+#[macro_export]
 macro_rules! named {
     (
         $(#[$about:meta])*
-        pub enum $Enum:ident { $($(#[$note:meta])* $Variant:ident = $name:literal,)+ }
+        $vis:vis enum $Enum:ident { $($(#[$note:meta])* $Variant:ident = $name:literal,)+ }
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $Enum { $($(#[$note])* $Variant,)+ }
+        $vis enum $Enum { $($(#[$note])* $Variant,)+ }
 
         impl $crate::catalogue::NamedVariants for $Enum {
             const ALL: &'static [$Enum] = &[$($Enum::$Variant,)+];

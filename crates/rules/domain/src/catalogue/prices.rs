@@ -42,9 +42,12 @@ pub(super) fn price_faults(spec: &ModelSpec) -> Vec<PriceFinding> {
                 vec![("price", "an upscale model has one price, not one per resolution".to_owned())]
             }
         },
-        ModelSpec::Asr(_) | ModelSpec::Embedding(_) | ModelSpec::Text(_) | ModelSpec::Tts(_) => {
-            Vec::new()
-        }
+        ModelSpec::Asr(_)
+        | ModelSpec::Embedding(_)
+        | ModelSpec::Text(_)
+        | ModelSpec::Tts(_)
+        | ModelSpec::Rerank(_)
+        | ModelSpec::Moderation(_) => Vec::new(),
     }
 }
 

@@ -18,7 +18,7 @@ const BODIES_PER_FAILURE: u32 = 10;
 /// Different bodies remembered per principal.
 const BODIES_MAX: usize = 8;
 /// Old entries checked per counted failure, so that no single call pays for a full sweep.
-const LOOKED_AT: usize = 4;
+const SWEPT_PER_FAILURE: usize = 4;
 
 /// Counts recent failures per principal: a key, a wallet, or else an IP address.
 pub struct RecentFailures<P> {
@@ -110,7 +110,7 @@ impl<P: Eq + Hash + Clone> FailureTable<P> {
     /// Removes a few old entries: more than are added, so that the table shrinks as fast as it
     /// grows.
     fn forget_old(&mut self, now: Timestamp) {
-        for _ in 0..LOOKED_AT {
+        for _ in 0..SWEPT_PER_FAILURE {
             let is_full = PRINCIPALS_MAX <= self.records.len();
             let is_due = self.order.front().is_some_and(|(seen, _)| seen.plus(WINDOW) <= now);
             if !is_full && !is_due {

@@ -9,6 +9,7 @@ pub enum LimitClass {
     Text(ModelTier),
     Image,
     Audio,
+    /// Embeddings, reranking and moderation.
     Embedding,
     VideoQueue,
     VideoRetrieve,
@@ -39,7 +40,9 @@ impl LimitClass {
     pub fn of_model(model: &CatalogueModel) -> LimitClass {
         match &model.spec {
             ModelSpec::Text(text) => LimitClass::Text(text.tier),
-            ModelSpec::Embedding(_) => LimitClass::Embedding,
+            ModelSpec::Embedding(_) | ModelSpec::Rerank(_) | ModelSpec::Moderation(_) => {
+                LimitClass::Embedding
+            }
             ModelSpec::Image(_) | ModelSpec::Upscale(_) | ModelSpec::Inpaint(_) => {
                 LimitClass::Image
             }

@@ -15,7 +15,7 @@ pub(super) fn check_url(text: &str) -> Result<WebAddress, MediaFault> {
                 "Its URL must not have spaces, control characters or backslashes."
             }
             AddressFault::NotWeb => "Send a data URL in base64, or an https or http URL.",
-            AddressFault::Credentials => "Its URL must not carry a user name or a password.",
+            AddressFault::Credentials => "Its URL must not contain a user name or a password.",
             AddressFault::Port => "Its URL must use port 80 or 443.",
             AddressFault::Private => "Its URL must name a public host; send a data URL instead.",
         })

@@ -142,7 +142,7 @@ fn other_schemes_ports_and_credentials_are_refused() {
         "https://user:secret@example.com/",
         "https://:secret@example.com/",
     ] {
-        assert_eq!(told(url), "Its URL must not carry a user name or a password.", "{url}");
+        assert_eq!(told(url), "Its URL must not contain a user name or a password.", "{url}");
     }
     let long = format!("https://example.com/{}", "a".repeat(8192));
     assert_eq!(told(&long), "Its URL must have at most 8192 characters.");

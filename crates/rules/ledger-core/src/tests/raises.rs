@@ -97,3 +97,31 @@ fn only_open_holds_of_requests_are_raised() {
     assert_eq!(books.apply(&command), Err(CommandRejection::InvalidAmount));
     assert_eq!(held(&books, hold), 10);
 }
+
+#[test]
+fn a_raise_opens_an_allowance_that_is_due_and_only_if_it_adds_something() {
+    let mut books = Books::with_usd(100);
+    books.set_allowance(AllowanceKind::DiemDaily, 10);
+    let opened = |books: &Books| {
+        books.journal.iter().filter(|it| matches!(it, JournalRecord::LotOpened { .. })).count()
+    };
+    let hold = books.hold(5);
+    let before = opened(&books);
+    books.now = at("2026-11-16");
+    assert_eq!(raise(&mut books, hold, up_to(0)), 5);
+    assert_eq!(opened(&books), before);
+    assert_eq!(raise(&mut books, hold, up_to(8)), 13);
+    assert_eq!(opened(&books), before + 1, "the allowance of the new day");
+    assert_eq!(books.balance(), "100 USD, 2 DIEM");
+}
+
+#[test]
+fn a_raise_adds_nothing_to_a_limited_currency_after_the_period_of_the_key() {
+    let mut books = Books::with_usd(1_000);
+    let hold = books.hold_with(terms(Some(400), None, LimitPeriod::Epoch), 100);
+    assert_eq!(raise(&mut books, hold, up_to(50)), 150);
+    books.now = at("2026-11-16");
+    assert_eq!(raise(&mut books, hold, up_to(50)), 150);
+    books.grant(BalanceCurrency::Diem, 30, None);
+    assert_eq!(raise(&mut books, hold, up_to(50)), 180, "DIEM has no limit");
+}

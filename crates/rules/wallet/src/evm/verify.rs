@@ -22,9 +22,9 @@ pub const SETTLE_MARGIN_S: u64 = 6;
 /// The reason why an authorization is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum EvmFault {
-    #[error("The authorization pays someone else: `to` must be the `payTo` in `accepts`")]
+    #[error("The recipient is wrong: `to` must be the `payTo` in `accepts`")]
     Recipient,
-    #[error("The payer cannot be the recipient or nobody")]
+    #[error("The payer cannot be the recipient or the zero address")]
     Payer,
     #[error("{0}")]
     Amount(AmountFault),

@@ -14,7 +14,7 @@ pub enum SolanaFault {
     FeePayer,
     #[error("The transaction must need two signatures: the fee payer's and the payer's")]
     Signers,
-    #[error("The fee payer may take no part in any instruction")]
+    #[error("The fee payer must not be an account of any instruction")]
     FeePayerInvolved,
     #[error("The transaction must have three to seven instructions")]
     InstructionCount,
@@ -30,7 +30,7 @@ pub enum SolanaFault {
     UnknownInstruction,
     #[error("The transfer moves another token: pay with the `asset` in `accepts`")]
     Mint,
-    #[error("The transfer goes elsewhere: pay the associated token account of `payTo`")]
+    #[error("The recipient is wrong: pay the associated token account of `payTo`")]
     Recipient,
     #[error("The payer cannot be the recipient")]
     Payer,

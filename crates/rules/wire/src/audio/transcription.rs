@@ -1,4 +1,4 @@
-//! `POST /audio/transcriptions`: speech to text.
+//! `POST /audio/transcriptions` and `/audio/translations`: speech to text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,27 @@ pub struct TranscriptionRequest {
     #[schemars(length(max = 3))]
     pub timestamp_granularities: Option<Vec<Granularity>>,
     /// Words that are likely to occur in the recording.
+    #[schemars(length(max = 4096))]
+    pub prompt: Option<String>,
+    #[schemars(range(min = 0, max = 1))]
+    pub temperature: Option<f64>,
+}
+
+/// A recording to transcribe in English, as multipart form data.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct TranslationRequest {
+    /// The recording as a file of at most 25 MB: WAV, FLAC, M4A, AAC, MP4, MP3, OGG, OGA or WEBM.
+    /// The format is detected from the content; the file name is ignored.
+    #[schemars(extend("format" = "binary", "x-required" = true))]
+    pub file: Option<String>,
+    /// A transcription model's id, a trait or a compatible name. Default: the default transcription
+    /// model. A model that cannot translate is refused with 400.
+    #[schemars(length(min = 1))]
+    pub model: Option<String>,
+    /// The format of the translation. Default: `json`.
+    #[schemars(extend("default" = "json"))]
+    pub response_format: Option<TranscriptionFormat>,
+    /// English words that are likely to occur in the translation.
     #[schemars(length(max = 4096))]
     pub prompt: Option<String>,
     #[schemars(range(min = 0, max = 1))]
@@ -110,9 +131,10 @@ pub struct SegmentTime {
 /// A transcript in OpenAI's verbose format.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerboseTranscription {
-    /// Always `transcribe`.
+    /// `transcribe`, or `translate` for a translation.
     pub task: &'static str,
-    /// The language detected by the model, or else the one that was sent.
+    /// The language detected by the model, or else the one that was sent. `english` for a
+    /// translation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The duration of the recording in seconds.

@@ -48,6 +48,25 @@ pub enum MessageBlockReply {
         tool_use_id: String,
         content: Vec<SearchResultReply>,
     },
+    /// A call of a tool of an MCP server, which the service made for the model.
+    McpToolUse {
+        id: String,
+        name: String,
+        server_name: String,
+        input: Map<String, Value>,
+    },
+    McpToolResult {
+        tool_use_id: String,
+        is_error: bool,
+        content: Vec<McpResultReply>,
+    },
+}
+
+/// The result of a call of an MCP server, or the reason why there is none.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum McpResultReply {
+    Text { text: String },
 }
 
 /// One result of a web search.

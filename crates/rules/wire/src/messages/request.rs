@@ -4,9 +4,13 @@
 //! provider of the same protocol may know them. For other providers the request is translated, and
 //! what cannot be translated is refused then.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::secret_text::SecretText;
 
 /// The body of `POST /messages`. Fields that are not listed are sent on to providers that speak the
 /// same protocol.
@@ -45,8 +49,10 @@ pub struct MessagesRequest {
     pub cache_control: Option<Map<String, Value>>,
     /// Sent on to providers that speak the same protocol only.
     pub metadata: Option<Map<String, Value>>,
-    /// Refused unless the provider speaks the same protocol.
-    pub mcp_servers: Option<Vec<Value>>,
+    /// MCP servers whose tools the service calls for the model: `{"type": "url", "name"}` for one of
+    /// the operator, with `url` and `authorization_token` for one of the caller.
+    #[schemars(length(max = 8))]
+    pub mcp_servers: Option<Vec<MessagesMcpServer>>,
 }
 
 /// The body of `POST /messages/count_tokens`: the prompt of a request.
@@ -63,7 +69,41 @@ pub struct TokenCountRequest {
     pub thinking: Option<Map<String, Value>>,
     pub output_config: Option<Map<String, Value>>,
     pub output_format: Option<Map<String, Value>>,
+    /// Accepted and discarded: the tools of MCP servers are not counted.
     pub mcp_servers: Option<Vec<Value>>,
+}
+
+/// An MCP server of a request.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct MessagesMcpServer {
+    /// Always `url`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    #[schemars(length(min = 1, max = 64), regex(pattern = r"^[A-Za-z0-9_-]+$"))]
+    pub name: String,
+    /// The https URL of a server of the caller's own, if the operator allows such.
+    #[schemars(length(min = 1, max = 2048))]
+    pub url: Option<String>,
+    /// Sent as a bearer token to `url`. Never stored or returned.
+    pub authorization_token: Option<SecretText>,
+    /// The earlier form of a tool set: `enabled` and `allowed_tools`.
+    pub tool_configuration: Option<McpToolConfiguration>,
+}
+
+/// The tools of an MCP server, in the earlier form.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct McpToolConfiguration {
+    pub enabled: Option<bool>,
+    #[schemars(length(max = 128))]
+    pub allowed_tools: Option<Vec<String>>,
+}
+
+/// Options of the tools of a tool set.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct McpToolOptions {
+    pub enabled: Option<bool>,
+    /// Accepted and discarded: tools are offered from the start.
+    pub defer_loading: Option<bool>,
 }
 
 /// One message of the conversation.
@@ -98,7 +138,8 @@ pub struct MessageBlock {
 /// A tool that the model may call, or one that the service or the provider runs.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct MessagesTool {
-    /// `custom` or absent for a tool of the caller; `web_search_…` for the service's web search.
+    /// `custom` or absent for a tool of the caller; `web_search_…` for the service's web search;
+    /// `mcp_toolset` for the tools of an MCP server.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     pub name: Option<String>,
@@ -108,6 +149,12 @@ pub struct MessagesTool {
     pub strict: Option<bool>,
     /// True for a tool that is offered only after a reference to it.
     pub defer_loading: Option<bool>,
+    /// For `mcp_toolset`: the server.
+    pub mcp_server_name: Option<String>,
+    /// For `mcp_toolset`: options of all tools that `configs` does not name.
+    pub default_config: Option<McpToolOptions>,
+    /// For `mcp_toolset`: options by the name of the tool.
+    pub configs: Option<BTreeMap<String, McpToolOptions>>,
     /// For `web_search_…`: the maximum number of searches.
     pub max_uses: Option<u64>,
     /// For `web_search_…`: only results of these domains.

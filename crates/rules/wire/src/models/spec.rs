@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::audio::{AsrSpec, MusicSpec, TtsSpec};
 use super::image::{ImageSpec, InpaintSpec, UpscaleSpec};
+use super::scoring::{ModerationSpec, RerankSpec};
 use super::text::{EmbeddingSpec, TextSpec};
 use super::video::VideoSpec;
 
@@ -21,6 +22,8 @@ pub enum ModelSpec {
     Upscale(UpscaleSpec),
     Inpaint(InpaintSpec),
     Video(VideoSpec),
+    Rerank(RerankSpec),
+    Moderation(ModerationSpec),
 }
 
 /// Fields common to all model types.
@@ -36,13 +39,13 @@ pub struct CommonSpec {
     pub privacy: Privacy,
     /// True if the model is temporarily unavailable.
     pub offline: bool,
-    /// True if only beta users may call the model.
+    /// Always false: beta models are open to all callers.
     pub beta: bool,
     /// True if the model has beta status.
     pub beta_model: bool,
     /// The traits that refer to this model within its type.
     pub traits: Vec<String>,
-    /// True or absent.
+    /// True if the model is uncensored, otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncensored: Option<bool>,
     /// The codes of countries in which the model must not be used.

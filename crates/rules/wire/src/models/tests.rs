@@ -275,7 +275,19 @@ fn every_type_of_model_is_told_apart_in_the_schema_by_its_tag() {
         branches.iter().filter_map(|it| it["properties"]["type"]["const"].as_str()).collect();
     assert_eq!(
         tags,
-        ["asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video"]
+        [
+            "asr",
+            "embedding",
+            "image",
+            "music",
+            "text",
+            "tts",
+            "upscale",
+            "inpaint",
+            "video",
+            "rerank",
+            "moderation"
+        ]
     );
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::ResponseTool;
+use super::{McpApprovalResponse, PastMcpApprovalRequest, PastMcpCall, PastMcpList, ResponseTool};
 use crate::chat::ImageUrl;
 
 /// A user message as text, or the items of a conversation.
@@ -41,10 +41,14 @@ pub enum PastItem {
     Compaction(PastCompaction),
     CompactionSummary(PastCompaction),
     ContextCompaction(PastCompaction),
+    McpListTools(PastMcpList),
+    McpCall(PastMcpCall),
+    McpApprovalRequest(PastMcpApprovalRequest),
+    McpApprovalResponse(McpApprovalResponse),
 }
 
 /// The types of all items but [`OtherItem`].
-const KNOWN_TYPES: [&str; 14] = [
+const KNOWN_TYPES: [&str; 18] = [
     "message",
     "function_call",
     "function_call_output",
@@ -59,6 +63,10 @@ const KNOWN_TYPES: [&str; 14] = [
     "compaction",
     "compaction_summary",
     "context_compaction",
+    "mcp_list_tools",
+    "mcp_call",
+    "mcp_approval_request",
+    "mcp_approval_response",
 ];
 
 /// An item of another type. Only models whose provider has the Responses API take it; for others it

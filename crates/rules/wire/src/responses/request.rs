@@ -6,11 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Input, ResponseTool, ResponseToolChoice};
+use super::{ConversationReference, Input, ResponseTool, ResponseToolChoice};
 use crate::chat::{Fallback, ReasoningOptions, ServiceParameters, Verbosity};
 
-/// The body of `POST /responses`. The caller sends the whole conversation with each request,
-/// because responses are not stored.
+/// The body of `POST /responses`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ResponseRequest {
     /// A model's id, a trait or a compatible name.
@@ -42,6 +41,9 @@ pub struct ResponseRequest {
     pub tools: Option<Vec<ResponseTool>>,
     pub tool_choice: Option<ResponseToolChoice>,
     pub parallel_tool_calls: Option<bool>,
+    /// The maximum number of calls of MCP servers, at most that of the operator.
+    #[schemars(range(min = 1))]
+    pub max_tool_calls: Option<u64>,
     /// Searches the web; the same as `service_parameters.enable_web_search`.
     pub web_search: Option<bool>,
     /// Streams the response as server-sent events.
@@ -49,13 +51,20 @@ pub struct ResponseRequest {
     /// A routing hint that raises the cache hit rate.
     #[schemars(length(max = 512))]
     pub prompt_cache_key: Option<String>,
-    /// Refused: responses are not stored and cannot be continued.
+    /// A stored response that this one continues: its input and output, and those of the responses
+    /// before it, come before `input`. Its `instructions` do not.
+    #[schemars(length(min = 1))]
     pub previous_response_id: Option<String>,
-    /// True is refused: responses are not stored and cannot be retrieved later.
+    /// A conversation that this response continues: its items come before `input`, and the items of
+    /// this turn are added to it once the response has ended.
+    pub conversation: Option<ConversationReference>,
+    /// Runs the response without a connection; fetch it with `GET /responses/{response_id}`. It is
+    /// stored, so `store: false` is refused.
     pub background: Option<bool>,
-    /// Accepted and discarded: responses are not stored.
+    /// Stores the response, so that it can be read and continued later. Default: false, because
+    /// nothing is kept unless it is asked for; `background` stores it too.
     pub store: Option<bool>,
-    /// Accepted and discarded.
+    /// Notes of the caller, which a stored response shows again.
     pub metadata: Option<BTreeMap<String, String>>,
     /// Accepted and discarded.
     pub user: Option<String>,

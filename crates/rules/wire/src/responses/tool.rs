@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::McpToolFields;
 use crate::chat::{Function, FunctionName, ToolChoiceMode};
 
 /// A tool that the model may call. The fields of a function are given here or under `function`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ResponseTool {
-    /// `function`, `custom`, `namespace`, `tool_search`, `web_search` or `x_search`. `mcp`,
+    /// `function`, `custom`, `namespace`, `tool_search`, `web_search`, `x_search` or `mcp`.
     /// `file_search`, `code_interpreter` and `computer_use_preview` are refused.
     #[serde(rename = "type")]
     #[schemars(length(min = 1))]
@@ -28,6 +29,9 @@ pub struct ResponseTool {
     pub tools: Option<Vec<ResponseTool>>,
     /// For `tool_search`: always `client`.
     pub execution: Option<String>,
+    /// The fields for `mcp`.
+    #[serde(flatten)]
+    pub mcp: McpToolFields,
     /// For `web_search`: false allows no search.
     pub external_web_access: Option<bool>,
     /// For `web_search`: the amount of search results passed to the model.
@@ -114,7 +118,7 @@ pub enum ResponseToolChoice {
 /// A tool that the model must call, or with `allowed_tools` those that it may call.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ToolSelection {
-    /// `function`, `custom`, `tool_search`, `web_search` or `allowed_tools`.
+    /// `function`, `custom`, `tool_search`, `web_search`, `mcp` or `allowed_tools`.
     #[serde(rename = "type")]
     #[schemars(length(min = 1))]
     pub kind: String,
@@ -123,6 +127,9 @@ pub struct ToolSelection {
     /// The namespace of the tool.
     #[schemars(length(min = 1, max = 256))]
     pub namespace: Option<String>,
+    /// For `mcp`: the server. Without `name` any of its tools.
+    #[schemars(length(min = 1, max = 64))]
+    pub server_label: Option<String>,
     /// The name of a function, as chats have it.
     pub function: Option<FunctionName>,
     /// For `allowed_tools`: `auto` or `required`.

@@ -8,7 +8,7 @@ use super::mel::{BANDS, FRAMES, MelSpectrogram};
 use super::rules::{apply_rules, log_probability, split_spans};
 use super::vocabulary::WhisperVocabulary;
 use super::words::end_with_segments;
-use crate::transcription::{TimedSegment, TimedWord};
+use crate::transcription::{TimedSegment, TimedWord, TranscriptionTask};
 
 /// Text tokens are 0 to 9, special tokens 10 to 15, timestamps from 16.
 fn vocabulary() -> WhisperVocabulary {
@@ -16,6 +16,7 @@ fn vocabulary() -> WhisperVocabulary {
         start: 11,
         end: 10,
         transcribe: 13,
+        translate: Some(12),
         previous: 13,
         no_speech: 14,
         no_times: 15,
@@ -33,6 +34,15 @@ fn allowed(tokens: &[i64]) -> Vec<usize> {
     let mut logits: Vec<f32> = (0..100).map(|it| if it < 16 { 10.0 } else { 0.0 }).collect();
     apply_rules(&mut logits, tokens, &vocabulary());
     (0..logits.len()).filter(|it| logits[*it].is_finite()).collect()
+}
+
+#[test]
+fn the_task_is_the_last_token_before_the_text() {
+    let vocabulary = vocabulary();
+    let prefix = |task, context| vocabulary.build_prefix(task, 7, context);
+    assert_eq!(prefix(TranscriptionTask::Transcribe, &[]), [11, 7, 13]);
+    assert_eq!(prefix(TranscriptionTask::Translate, &[]), [11, 7, 12]);
+    assert_eq!(prefix(TranscriptionTask::Translate, &[1, 2]), [13, 1, 2, 11, 7, 12]);
 }
 
 #[test]

@@ -6,14 +6,17 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::CONTEXT_TOKENS_MAX;
 use crate::runtime::RuntimeError;
-use crate::transcription::TranscriptionError;
+use crate::transcription::{TranscriptionError, TranscriptionTask};
 
 pub(super) struct WhisperVocabulary {
     pub(super) start: i64,
     /// The first token after the text tokens.
     pub(super) end: i64,
     pub(super) transcribe: i64,
+    /// `None` in models that cannot translate.
+    pub(super) translate: Option<i64>,
     /// Precedes the previous text.
     pub(super) previous: i64,
     pub(super) no_speech: i64,
@@ -52,6 +55,7 @@ impl WhisperVocabulary {
         let transcribe = generation.task_to_id.get("transcribe").copied();
         let transcribe =
             transcribe.ok_or_else(|| unreadable("no task to transcribe".to_owned()))?;
+        let translate = generation.task_to_id.get("translate").copied();
         let code = |mark: String| mark.trim_matches(['<', '|', '>']).to_owned();
         let languages = generation.lang_to_id.into_iter().map(|(mark, it)| (code(mark), it));
         let mut alignment = generation.alignment_heads;
@@ -60,6 +64,7 @@ impl WhisperVocabulary {
             start: generation.decoder_start_token_id,
             end: generation.eos_token_id,
             transcribe,
+            translate,
             // The order of special tokens is the same in all multilingual Whisper models.
             previous: generation.no_timestamps_token_id - 2,
             no_speech: generation.no_timestamps_token_id - 1,
@@ -70,6 +75,27 @@ impl WhisperVocabulary {
             alignment,
             languages: languages.collect(),
         })
+    }
+
+    /// The tokens that precede the output. `context` is the previous text.
+    pub(super) fn build_prefix(
+        &self,
+        task: TranscriptionTask,
+        language: i64,
+        context: &[i64],
+    ) -> Vec<i64> {
+        let mut before = Vec::new();
+        if !context.is_empty() {
+            let first = context.len().saturating_sub(CONTEXT_TOKENS_MAX);
+            before.push(self.previous);
+            before.extend(&context[first..]);
+        }
+        let task = match task {
+            TranscriptionTask::Transcribe => self.transcribe,
+            TranscriptionTask::Translate => self.translate.unwrap_or(self.transcribe),
+        };
+        before.extend([self.start, language, task]);
+        before
     }
 
     pub(super) fn language_token(&self, code: &str) -> Option<i64> {

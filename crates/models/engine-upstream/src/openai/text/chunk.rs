@@ -107,7 +107,7 @@ impl EventDecoder for TextDecoder {
         // A server that does not support `n` sends one choice and `[DONE]`.
         let is_short = !self.is_done && self.choices.len() < self.choices_wanted;
         if is_short || self.goes_on() {
-            return Err(bad_answer("it broke off before its end"));
+            return Err(bad_answer("it ended before it was complete"));
         }
         ready.extend(self.usage.take().map(ChatEvent::Usage));
         Ok(())
