@@ -5,10 +5,12 @@
 
 mod cipher;
 mod read;
+mod record;
 mod store;
 mod write;
 
 pub use cipher::ObjectKey;
+pub use record::{NONCE_BYTES, RecordCipher};
 pub use store::{MediaError, MediaStore, S3Location};
 pub use write::WrittenObject;
 

@@ -25,7 +25,7 @@ pub(crate) struct SchemaMigration {
 }
 
 /// Released migrations are never edited: a change is a new migration.
-const MIGRATIONS: [SchemaMigration; 6] = [
+const MIGRATIONS: [SchemaMigration; 8] = [
     SchemaMigration {
         version: 1,
         name: "create_books_and_works",
@@ -64,6 +64,18 @@ const MIGRATIONS: [SchemaMigration; 6] = [
         name: "sum_sessions",
         compatible_from: 1,
         sql: include_str!("../migrations/0006_sum_sessions.sql"),
+    },
+    SchemaMigration {
+        version: 7,
+        name: "store_responses",
+        compatible_from: 1,
+        sql: include_str!("../migrations/0007_store_responses.sql"),
+    },
+    SchemaMigration {
+        version: 8,
+        name: "create_batches",
+        compatible_from: 1,
+        sql: include_str!("../migrations/0008_create_batches.sql"),
     },
 ];
 

@@ -14,17 +14,23 @@ use uuid::Uuid;
 
 use crate::audit::AuditRow;
 use crate::backup::BackupSummary;
+use crate::batch::{BatchId, BatchLineRange, BatchLineSize, SealedResult, StoredBatch};
 use crate::character::{
     CharacterContent, CharacterPicture, CharacterQuery, ListedCharacter, ReviewPage,
 };
 use crate::claim::{ClaimCursor, ClaimId, ClaimSpan, ClaimState, CreditedSum, PaymentClaim};
+use crate::conversation::{ConversationId, ConversationItem, ConversationRecord, ItemQuery};
 use crate::evidence::{UsageMark, VerificationEvidence};
+use crate::file::{FileFilter, FileId, FileTotals, StoredFile};
 use crate::idempotency::{StoredResponseKey, StoredResponseLookup};
 use crate::job::{JobCount, JobCursor, JobFilter, JobId, QueuedJob};
 use crate::journal::{JournalEntry, LedgerBooks};
 use crate::key::ApiKey;
 use crate::limit_hit::LimitHit;
 use crate::media::{MediaId, MediaRow};
+use crate::model_response::{
+    ResponseFilter, ResponseId, ResponseRecord, SealedEvents, SealedResponse, StoredTotals,
+};
 use crate::owner::{Owner, OwnerKind};
 use crate::rpc::{SentTransaction, SpentCredits};
 use crate::statement::AccountStatement;
@@ -35,8 +41,8 @@ use crate::usage::{
 use crate::wallet::WalletLink;
 use crate::write::WriteGroup;
 use crate::{
-    AccessStore, CharacterStore, ClaimStore, CommitFuture, EvidenceStore, JobStore, LedgerStore,
-    MediaRowStore, RpcStore, Store, StoreFuture, UsageStore,
+    AccessStore, BatchStore, CharacterStore, ClaimStore, CommitFuture, EvidenceStore, JobStore,
+    LedgerStore, MediaRowStore, ResponseStore, RpcStore, Store, StoreFuture, UsageStore,
 };
 
 /// Intercepts the calls of a store. By default everything is forwarded.
@@ -321,6 +327,138 @@ impl<I: StoreInterceptor> MediaRowStore for InterceptedStore<I> {
 
     fn known_media(&self, objects: Vec<MediaId>) -> StoreFuture<'_, Vec<MediaId>> {
         self.intercept.intercept_answer(self.inner.known_media(objects))
+    }
+}
+
+impl<I: StoreInterceptor> ResponseStore for InterceptedStore<I> {
+    fn find_response(
+        &self,
+        owner: OwnerId,
+        id: ResponseId,
+    ) -> StoreFuture<'_, Option<SealedResponse>> {
+        self.intercept.intercept_answer(self.inner.find_response(owner, id))
+    }
+
+    fn response_record(&self, id: ResponseId) -> StoreFuture<'_, Option<ResponseRecord>> {
+        self.intercept.intercept_answer(self.inner.response_record(id))
+    }
+
+    fn response_chain(
+        &self,
+        owner: OwnerId,
+        id: ResponseId,
+        rows_max: usize,
+    ) -> StoreFuture<'_, Vec<SealedResponse>> {
+        self.intercept.intercept_answer(self.inner.response_chain(owner, id, rows_max))
+    }
+
+    fn list_responses(&self, filter: ResponseFilter) -> StoreFuture<'_, Vec<ResponseRecord>> {
+        self.intercept.intercept_answer(self.inner.list_responses(filter))
+    }
+
+    fn due_responses(
+        &self,
+        now: Timestamp,
+        each_max: usize,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<ResponseRecord>> {
+        self.intercept.intercept_answer(self.inner.due_responses(now, each_max, limit))
+    }
+
+    fn open_responses(&self, owner: OwnerId) -> StoreFuture<'_, u64> {
+        self.intercept.intercept_answer(self.inner.open_responses(owner))
+    }
+
+    fn response_events(
+        &self,
+        id: ResponseId,
+        after: Option<u64>,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<SealedEvents>> {
+        self.intercept.intercept_answer(self.inner.response_events(id, after, limit))
+    }
+
+    fn stored_totals(&self, owner: OwnerId) -> StoreFuture<'_, StoredTotals> {
+        self.intercept.intercept_answer(self.inner.stored_totals(owner))
+    }
+
+    fn find_conversation(
+        &self,
+        owner: OwnerId,
+        id: ConversationId,
+    ) -> StoreFuture<'_, Option<ConversationRecord>> {
+        self.intercept.intercept_answer(self.inner.find_conversation(owner, id))
+    }
+
+    fn conversation_items(&self, query: ItemQuery) -> StoreFuture<'_, Vec<ConversationItem>> {
+        self.intercept.intercept_answer(self.inner.conversation_items(query))
+    }
+
+    fn conversation_item<'a>(
+        &'a self,
+        conversation: ConversationId,
+        item: &'a str,
+    ) -> StoreFuture<'a, Option<ConversationItem>> {
+        self.intercept.intercept_answer(self.inner.conversation_item(conversation, item))
+    }
+}
+
+impl<I: StoreInterceptor> BatchStore for InterceptedStore<I> {
+    fn file(&self, id: FileId) -> StoreFuture<'_, Option<StoredFile>> {
+        self.intercept.intercept_answer(self.inner.file(id))
+    }
+
+    fn list_files(&self, filter: FileFilter) -> StoreFuture<'_, Vec<StoredFile>> {
+        self.intercept.intercept_answer(self.inner.list_files(filter))
+    }
+
+    fn file_totals(&self, owner: OwnerId, now: Timestamp) -> StoreFuture<'_, FileTotals> {
+        self.intercept.intercept_answer(self.inner.file_totals(owner, now))
+    }
+
+    fn batch(&self, id: BatchId) -> StoreFuture<'_, Option<StoredBatch>> {
+        self.intercept.intercept_answer(self.inner.batch(id))
+    }
+
+    fn list_batches(
+        &self,
+        owner: OwnerId,
+        after: Option<BatchId>,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<StoredBatch>> {
+        self.intercept.intercept_answer(self.inner.list_batches(owner, after, limit))
+    }
+
+    fn open_batches(&self, owner: OwnerId) -> StoreFuture<'_, u64> {
+        self.intercept.intercept_answer(self.inner.open_batches(owner))
+    }
+
+    fn is_batch_input(&self, file: FileId) -> StoreFuture<'_, bool> {
+        self.intercept.intercept_answer(self.inner.is_batch_input(file))
+    }
+
+    fn due_batches(
+        &self,
+        after: Option<BatchId>,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<StoredBatch>> {
+        self.intercept.intercept_answer(self.inner.due_batches(after, limit))
+    }
+
+    fn finished_lines(&self, batch: BatchId) -> StoreFuture<'_, Vec<u32>> {
+        self.intercept.intercept_answer(self.inner.finished_lines(batch))
+    }
+
+    fn result_sizes(
+        &self,
+        range: BatchLineRange,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<BatchLineSize>> {
+        self.intercept.intercept_answer(self.inner.result_sizes(range, limit))
+    }
+
+    fn read_results(&self, range: BatchLineRange) -> StoreFuture<'_, Vec<SealedResult>> {
+        self.intercept.intercept_answer(self.inner.read_results(range))
     }
 }
 

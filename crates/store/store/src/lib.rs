@@ -16,12 +16,15 @@ use crate::write::WriteGroup;
 pub mod account_id;
 pub mod audit;
 pub mod backup;
+pub mod batch;
 pub mod character;
 pub mod claim;
 pub mod conformance;
+pub mod conversation;
 pub mod error;
 pub mod evidence;
 pub mod export;
+pub mod file;
 pub mod idempotency;
 pub mod intercept;
 pub mod job;
@@ -30,6 +33,7 @@ pub mod key;
 pub mod leases;
 pub mod limit_hit;
 pub mod media;
+pub mod model_response;
 pub mod names;
 pub mod owner;
 pub mod queries;
@@ -46,8 +50,8 @@ pub mod wallet;
 pub mod write;
 
 pub use queries::{
-    AccessStore, CharacterStore, ClaimStore, EvidenceStore, JobStore, LedgerStore, MediaRowStore,
-    RpcStore, UsageStore,
+    AccessStore, BatchStore, CharacterStore, ClaimStore, EvidenceStore, JobStore, LedgerStore,
+    MediaRowStore, ResponseStore, RpcStore, UsageStore,
 };
 
 /// The future of a query.
@@ -59,12 +63,14 @@ pub type CommitFuture = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Se
 
 pub trait Store:
     AccessStore
+    + BatchStore
     + LedgerStore
     + CharacterStore
     + ClaimStore
     + EvidenceStore
     + JobStore
     + MediaRowStore
+    + ResponseStore
     + RpcStore
     + UsageStore
 {

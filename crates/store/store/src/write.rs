@@ -9,13 +9,17 @@ use ledger_core::{JournalRecord, KeyId, OwnerId};
 use moment::Timestamp;
 
 use crate::audit::AuditEntry;
+use crate::batch::BatchWrite;
 use crate::character::CharacterWrite;
 use crate::claim::{ClaimId, ClaimState, ClaimStep, PaymentClaim, ReceivedPayment};
+use crate::conversation::ConversationWrite;
+use crate::file::FileWrite;
 use crate::idempotency::{StoredResponse, StoredResponseKey};
 use crate::job::JobWrite;
 use crate::key::{ApiKey, KeySettings};
 use crate::limit_hit::LimitHit;
 use crate::media::MediaWrite;
+use crate::model_response::ResponseWrite;
 use crate::owner::{Owner, OwnerKind};
 use crate::rpc::SentTransaction;
 use crate::usage::UsageRow;
@@ -160,7 +164,10 @@ pub enum StoreWrite {
     AddAudit(AuditEntry),
     Job(Box<JobWrite>),
     Media(Box<MediaWrite>),
+    File(Box<FileWrite>),
+    Batch(Box<BatchWrite>),
     Character(Box<CharacterWrite>),
+    Dialogue(Box<DialogueWrite>),
     /// Adds a setting; a duplicate if it exists.
     AddSetting {
         name: String,
@@ -170,6 +177,37 @@ pub enum StoreWrite {
         name: String,
         value: Vec<u8>,
     },
+}
+
+/// A write about a stored response or a conversation.
+#[derive(Debug, Clone)]
+pub enum DialogueWrite {
+    Response(ResponseWrite),
+    Conversation(ConversationWrite),
+}
+
+impl From<ResponseWrite> for StoreWrite {
+    fn from(write: ResponseWrite) -> StoreWrite {
+        StoreWrite::Dialogue(Box::new(DialogueWrite::Response(write)))
+    }
+}
+
+impl From<ConversationWrite> for StoreWrite {
+    fn from(write: ConversationWrite) -> StoreWrite {
+        StoreWrite::Dialogue(Box::new(DialogueWrite::Conversation(write)))
+    }
+}
+
+impl From<FileWrite> for StoreWrite {
+    fn from(write: FileWrite) -> StoreWrite {
+        StoreWrite::File(Box::new(write))
+    }
+}
+
+impl From<BatchWrite> for StoreWrite {
+    fn from(write: BatchWrite) -> StoreWrite {
+        StoreWrite::Batch(Box::new(write))
+    }
 }
 
 impl From<CharacterWrite> for StoreWrite {

@@ -13,13 +13,17 @@ use crate::node::NodeIdentity;
 use crate::posting::bulk_rows::{SystemAccounts, TransferRows, UsageRows};
 use crate::statements::SqlStatements;
 
+mod batches;
 mod bulk_rows;
 mod characters;
 mod claims;
+mod conversations;
+mod files;
 mod jobs;
 mod journal;
 mod media;
 mod owners;
+mod responses;
 mod rpc;
 mod session_totals;
 mod totals;
@@ -113,9 +117,7 @@ impl<'a> PostingBuilder<'a> {
             StoreWrite::AddOwner(owner) => owners::add_owner(statements, owner),
             StoreWrite::SetTier { owner, tier } => owners::set_tier(statements, *owner, tier),
             StoreWrite::MendTime { at } => owners::mend_time(statements, *at),
-            StoreWrite::Freeze { owner, since } => {
-                owners::set_frozen(statements, *owner, since.map(|since| since.ms()));
-            }
+            StoreWrite::Freeze { owner, since } => owners::set_frozen(statements, *owner, *since),
             StoreWrite::AddKey { key, active_keys_max } => {
                 owners::add_key(statements, key, *active_keys_max)
             }
@@ -132,6 +134,8 @@ impl<'a> PostingBuilder<'a> {
             StoreWrite::AddAudit(entry) => owners::add_audit(statements, entry),
             StoreWrite::Job(write) => return jobs::post_job(statements, write),
             StoreWrite::Media(write) => return media::post_media(statements, write),
+            StoreWrite::File(write) => return files::post_file(statements, write),
+            StoreWrite::Batch(write) => return batches::post_batch(statements, write),
             StoreWrite::EnsureOwner(owner) => wallets::ensure_owner(statements, owner),
             StoreWrite::UseNonce(used) => wallets::use_nonce(statements, used),
             StoreWrite::DropExpiredNonces { now, rows_max } => {
@@ -165,6 +169,7 @@ impl<'a> PostingBuilder<'a> {
                 claims::drop_failed(statements, *before, *rows_max);
             }
             StoreWrite::Character(write) => characters::post_character(statements, write),
+            StoreWrite::Dialogue(write) => return responses::post_dialogue(statements, write),
         }
         Ok(())
     }

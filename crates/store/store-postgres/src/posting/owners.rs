@@ -80,8 +80,9 @@ pub(crate) fn set_tier<'a>(statements: &mut SqlStatements<'a>, owner: OwnerId, t
 pub(crate) fn set_frozen(
     statements: &mut SqlStatements<'_>,
     owner: OwnerId,
-    since_ms: Option<i64>,
+    since: Option<Timestamp>,
 ) {
+    let since_ms = since.map(|since| since.ms());
     let sql = "UPDATE owner SET frozen_ms = $2 WHERE id = $1";
     statements.add_one(sql, values![owner.0, since_ms], NO_OWNER);
     statements.notify(ChangeNotice::Owner(owner));

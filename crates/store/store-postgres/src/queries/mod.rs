@@ -1,8 +1,10 @@
 //! The store's queries on Postgres, by subject.
 
 mod access;
+mod batches;
 mod characters;
 mod claims;
+mod conversations;
 mod evidence;
 mod jobs;
 mod journal;
@@ -10,6 +12,7 @@ pub(crate) mod ledger;
 mod listing;
 mod media;
 mod request_search;
+mod responses;
 mod rpc;
 mod session_usage;
 mod statement;

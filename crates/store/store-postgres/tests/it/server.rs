@@ -76,6 +76,8 @@ async fn seed() -> PathBuf {
         include_str!("../../migrations/0004_mark_operator_keys.sql"),
         include_str!("../../migrations/0005_digest_usage_rows.sql"),
         include_str!("../../migrations/0006_sum_sessions.sql"),
+        include_str!("../../migrations/0007_store_responses.sql"),
+        include_str!("../../migrations/0008_create_batches.sql"),
     );
     (step, binaries()).hash(&mut schema);
     let name = format!("seed-{:x}", schema.finish());

@@ -7,6 +7,7 @@ use std::pin::Pin;
 
 use crate::Store;
 
+mod batches;
 mod characters;
 mod claims;
 mod evidence;
@@ -17,6 +18,7 @@ mod journal;
 mod keys;
 mod media;
 mod owners;
+mod responses;
 mod rpc;
 mod sessions;
 mod usage;
@@ -45,6 +47,8 @@ pub fn list_cases() -> Vec<ConformanceCase> {
         wallets::CASES,
         jobs::CASES,
         media::CASES,
+        responses::CASES,
+        batches::CASES,
     ]
     .into_iter()
     .flatten()

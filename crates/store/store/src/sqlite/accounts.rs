@@ -6,7 +6,7 @@ use moment::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::StoreError;
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 /// Capacity of the cache, which is cleared when full; a lookup costs microseconds.
 const ACCOUNTS_REMEMBERED_MAX: usize = 100_000;

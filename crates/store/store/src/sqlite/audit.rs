@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::audit::{AUDIT_ROWS_MAX, AuditEntry, AuditRow, ITSELF};
 use crate::sqlite::columns::read_time;
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 pub(crate) fn add_entry(connection: &Connection, entry: &AuditEntry) -> Result<(), WriteError> {
     let sql = "INSERT INTO audit (at_ms, actor, action, subject, detail) \

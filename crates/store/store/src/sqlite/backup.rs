@@ -2,8 +2,8 @@
 //!
 //! The copy is made by `VACUUM INTO`, which reads one snapshot of the database however long it
 //! takes; writers continue, and their writes stay in the write-ahead log until it is done. A backup
-//! is marked in its header, so that it is never opened as a live database: the charge log and the
-//! write-ahead log of another database in the same directory would be applied to it.
+//! is marked in its header, so that it is never opened as a live database: the write-ahead log of
+//! another database in the same directory would be applied to it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -14,8 +14,7 @@ use rusqlite::{Connection, params};
 
 use crate::backup::BackupSummary;
 use crate::error::StoreError;
-use crate::sqlite::charge_log::file::{path_beside, read_all};
-use crate::sqlite::charge_log::record;
+use crate::sqlite::charge_log::old_file;
 use crate::sqlite::errors::to_store_error;
 use crate::sqlite::partial_backup::PartialBackup;
 use crate::sqlite::restore::RESTORED_FROM;
@@ -55,7 +54,8 @@ pub(crate) fn kind_of(path: &Path) -> Result<BackupFileKind, StoreError> {
     Ok(if is_backup { BackupFileKind::Backup } else { BackupFileKind::Other })
 }
 
-/// Writes a backup of a database that this process owns. The charge log must be posted before.
+/// Writes a backup of a database that this process owns. Charges that are not posted are copied as
+/// rows of the charge log, and missing in `last_seq`.
 pub(crate) fn write_backup(
     database: &Path,
     to: &Path,
@@ -107,7 +107,7 @@ pub(crate) fn activate_backup(path: &Path) -> Result<(), StoreError> {
     if kind_of(path)? != BackupFileKind::Backup {
         return Ok(());
     }
-    for other in [with_ending(path, "-wal"), path_beside(path)] {
+    for other in [with_ending(path, "-wal"), old_file::path_beside(path)] {
         if holds_anything(&other)? {
             return Err(StoreError::Unsuitable(format!(
                 "{} is a backup, and {} beside it belongs to another database: its charges and \
@@ -131,9 +131,6 @@ fn mark_as_database(path: &Path) -> rusqlite::Result<()> {
             .query_row("SELECT value FROM setting WHERE name = ?1", [MADE_AT], |row| row.get(0))?;
     let rename = "UPDATE OR REPLACE setting SET name = ?2 WHERE name = ?1";
     transaction.execute(rename, [MADE_AT, RESTORED_FROM])?;
-    // Any existing log file belongs to another generation, and is ignored.
-    let begin = "UPDATE charge_log_generation SET generation = random() & 0x3FFFFFFFFFFFFFFF";
-    transaction.execute(begin, [])?;
     let detail = format!("from a backup of {}", String::from_utf8_lossy(&made_at));
     audit::record_own_action(&transaction, "restored", &path.display().to_string(), &detail)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -142,9 +139,10 @@ fn mark_as_database(path: &Path) -> rusqlite::Result<()> {
 
 /// True if a file has content that would be taken for part of a database.
 fn holds_anything(path: &Path) -> Result<bool, StoreError> {
-    let bytes = read_all(path).map_err(|error| file_error(path, &error))?;
-    let is_charge_log = path.to_string_lossy().ends_with("-charges");
-    Ok(if is_charge_log { record::has_records(&bytes) } else { !bytes.is_empty() })
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        found => Ok(0 < found.map_err(|error| file_error(path, &error))?.len()),
+    }
 }
 
 pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {

@@ -12,7 +12,7 @@ use crate::character::{
 };
 use crate::error::StoreError;
 use crate::sqlite::columns::{read_id, read_time};
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 pub(crate) use listing::list_characters;
 

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::sqlite::columns::{
     read_nano, read_optional_id, read_optional_nano, read_optional_time, read_parsed, read_time,
 };
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 const COLUMNS: &str = "id, network, asset, payer, nonce, pay_to, units, payment, state, \
      transaction_id, raw, sequence, since_block, reason, credited_nano, entry, created_ms, \

@@ -80,10 +80,15 @@ fn build_insert(table: &ExportTable) -> String {
     let columns = table.columns.iter().enumerate();
     let mut values: Vec<String> =
         columns.map(|(index, column)| build_expression(table, column, index + 1)).collect();
-    if table.name == "job" {
+    let open_states = match table.name {
+        "job" => Some("'QUEUED', 'RUNNING', 'UNKNOWN'"),
+        "call_batch" => Some("'validating', 'in_progress', 'finalizing', 'cancelling'"),
+        _ => None,
+    };
+    if let Some(open_states) = open_states {
         let state = names.iter().position(|name| *name == "state").unwrap_or_default() + 1;
         names.push("is_open");
-        values.push(format!("?{state} IN ('QUEUED', 'RUNNING', 'UNKNOWN')"));
+        values.push(format!("?{state} IN ({open_states})"));
     }
     format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), values.join(", "))
 }

@@ -13,7 +13,7 @@ use crate::media::MediaId;
 use crate::sqlite::columns::{
     read_id, read_optional_id, read_optional_time, read_parsed, read_time,
 };
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 const COLUMNS: &str = "id, owner, key, kind, model, request, charge, request_id, alternative, \
      has_link, is_link_revoked, state, attempts, fence, lease_until_ms, due_ms, is_submitting, \

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::media::{MEDIA_MAX, MediaId, MediaRow, MediaState, MediaWrite};
 use crate::sqlite::columns::{read_id, read_parsed, read_time};
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 const COLUMNS: &str = "id, owner, bytes, content_type, sha256, key, state, stored_ms, expires_ms";
 

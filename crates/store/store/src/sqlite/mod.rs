@@ -10,8 +10,7 @@ use rusqlite::Connection;
 
 use crate::backup::BackupSummary;
 use crate::error::StoreError;
-use crate::sqlite::charge_log::crash_recovery::recover_and_open;
-use crate::sqlite::charge_log::{ChargeLog, UnpostedFlag};
+use crate::sqlite::charge_log::{ChargeLog, UnpostedFlag, crash_recovery, old_file};
 use crate::sqlite::errors::to_store_error;
 use crate::sqlite::lock::DatabaseLock;
 use crate::sqlite::queue::SqliteQueue;
@@ -24,13 +23,16 @@ use crate::{CommitFuture, Store, StoreFuture};
 mod accounts;
 mod audit;
 mod backup;
+mod batches;
 mod characters;
 mod charge_log;
 mod claims;
 mod columns;
+mod conversations;
 mod errors;
 mod evidence;
 pub mod export;
+mod files;
 pub mod import;
 mod jobs;
 mod journal;
@@ -45,6 +47,7 @@ mod queue;
 mod readers;
 mod recount;
 mod request_search;
+mod responses;
 pub mod restore;
 mod rpc;
 pub mod schema;
@@ -55,6 +58,7 @@ mod sums;
 mod usage;
 mod usage_tail;
 mod wallets;
+mod write_error;
 mod writer;
 
 pub use self::lock::{note_holder, read_lock_holder};
@@ -135,13 +139,14 @@ impl SqliteStore {
         backup::activate_backup(&options.path)?;
         create_private(&options.path)?;
         let mut connection = open_writer(options).map_err(to_store_error)?;
+        old_file::remove_posted_file(&connection, &options.path)?;
         schema::apply_migrations(&mut connection)?;
-        let file = recover_and_open(&mut connection, options)?;
+        crash_recovery::post_left_rows(&mut connection)?;
         begin_log_again(&connection)?;
         let readers = Arc::new(ReaderPool::open(&options.path, options.readers)?);
         let (queue, pending) =
             (Arc::new(SqliteQueue::default()), Arc::new(UnpostedFlag::default()));
-        let log = ChargeLog::new(file, Arc::clone(&pending));
+        let log = ChargeLog::new(Arc::clone(&pending));
         let writer = SqliteWriter::new(connection, log, quiet);
         let taken = Arc::clone(&queue);
         let writer = std::thread::Builder::new()
@@ -234,6 +239,8 @@ fn open_writer(options: &SqliteOptions) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // A deleted key is overwritten, where that costs no further page.
+    connection.pragma_update(None, "secure_delete", "FAST")?;
     connection.pragma_update(None, "mmap_size", 0)?;
     connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;

@@ -13,7 +13,7 @@ use crate::owner::{Owner, OwnerKind};
 use crate::sqlite::columns::{
     read_id, read_optional_id, read_optional_nano, read_optional_time, read_parsed, read_time,
 };
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 const OWNER_COLUMNS: &str = "owner.id, owner.kind, owner.name, owner.tier, owner.created_ms, \
      owner.frozen_ms";
@@ -49,8 +49,9 @@ pub(crate) fn set_tier(
 pub(crate) fn set_frozen(
     connection: &Connection,
     owner: OwnerId,
-    since_ms: Option<i64>,
+    since: Option<Timestamp>,
 ) -> Result<(), WriteError> {
+    let since_ms = since.map(|since| since.ms());
     let sql = "UPDATE owner SET frozen_ms = ?2 WHERE id = ?1";
     let changed = connection.prepare_cached(sql)?.execute(params![owner.0.as_bytes(), since_ms])?;
     expect_one_row(changed, "there is no such owner")

@@ -8,17 +8,20 @@ use crate::error::StoreError;
 use crate::names::{allowance_name, units_of};
 use crate::sqlite::accounts::AccountRows;
 use crate::sqlite::audit;
+use crate::sqlite::batches;
 use crate::sqlite::characters;
 use crate::sqlite::claims;
+use crate::sqlite::files;
 use crate::sqlite::jobs;
 use crate::sqlite::media;
 use crate::sqlite::owners;
+use crate::sqlite::responses;
 use crate::sqlite::rpc;
 use crate::sqlite::session_sums;
 use crate::sqlite::sums;
 use crate::sqlite::usage_tail::UsageTail;
 use crate::sqlite::wallets;
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 use crate::sums::TransactionSums;
 use crate::usage::{PRUNED_BEFORE_DAY, UsageRow};
 use crate::usage_digest::digest_usage_row;
@@ -81,15 +84,7 @@ impl<'batch> SqlitePosting<'batch> {
 
     /// Writes the accumulated sums. Without this the added rows are incomplete.
     pub(crate) fn finish(self) -> Result<(), WriteError> {
-        self.finish_with(&mut || Ok(()))
-    }
-
-    /// Like `finish`, and calls `between` among the rows, which may be many.
-    pub(crate) fn finish_with(
-        self,
-        between: &mut dyn FnMut() -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        sums::write_sums(self.sums, self.connection, between)?;
+        sums::write_sums(self.sums, self.connection)?;
         self.memory.tail.place_if_long(self.connection)?;
         Ok(())
     }
@@ -103,16 +98,14 @@ impl<'batch> SqlitePosting<'batch> {
                 let seq = self.memory.tail.next_seq(db)?;
                 add_usage(&mut self.add_usage, seq, row)
             }
-            StoreWrite::PruneUsage { before_day, rows_max } => {
-                prune_usage(db, *before_day, *rows_max)
+            StoreWrite::PruneUsage { before_day: day, rows_max } => {
+                prune_usage(db, *day, *rows_max)
             }
             StoreWrite::AddOwner(owner) => owners::add_owner(db, owner),
             StoreWrite::EnsureOwner(owner) => wallets::ensure_owner(db, owner),
             StoreWrite::SetTier { owner, tier } => owners::set_tier(db, *owner, tier),
             StoreWrite::MendTime { at } => owners::reset_time(db, *at),
-            StoreWrite::Freeze { owner, since } => {
-                owners::set_frozen(db, *owner, since.map(|since| since.ms()))
-            }
+            StoreWrite::Freeze { owner, since } => owners::set_frozen(db, *owner, *since),
             StoreWrite::AddKey { key, active_keys_max } => {
                 owners::add_key(db, key, *active_keys_max)
             }
@@ -160,7 +153,10 @@ impl<'batch> SqlitePosting<'batch> {
             StoreWrite::AddAudit(entry) => audit::add_entry(db, entry),
             StoreWrite::Job(write) => jobs::post_job(db, write),
             StoreWrite::Media(write) => media::post_media(db, write),
+            StoreWrite::File(write) => files::post_file(db, write),
+            StoreWrite::Batch(write) => batches::post_batch(db, write),
             StoreWrite::Character(write) => characters::post_character(db, write),
+            StoreWrite::Dialogue(write) => responses::post_dialogue(db, write),
             StoreWrite::AddSetting { name, value } => owners::add_setting(db, name, value),
             StoreWrite::PutSetting { name, value } => owners::put_setting(db, name, value),
         }

@@ -109,14 +109,6 @@ impl SqliteQueue {
         }
     }
 
-    /// Takes the waiting groups without blocking, if any. Swaps in `emptied`.
-    pub(crate) fn take_now(&self, emptied: &mut Vec<QueuedGroup>) {
-        let mut state = self.lock();
-        if !state.waiting.is_empty() {
-            std::mem::swap(&mut state.waiting, emptied);
-        }
-    }
-
     /// Refuses further groups; those that wait are still written.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;

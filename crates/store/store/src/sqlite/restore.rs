@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::sqlite::backup::{
     BackupFileKind, file_error, kind_of, sync_directory, sync_file, with_ending,
 };
-use crate::sqlite::charge_log::file::path_beside;
+use crate::sqlite::charge_log::old_file;
 use crate::sqlite::create_private;
 use crate::sqlite::errors::to_store_error;
 use crate::sqlite::lock::DatabaseLock;
@@ -93,7 +93,8 @@ impl StagedDatabase {
         let before = format!(".before-{}", now.ms());
         let mut kept = Vec::new();
         let database = &self.database;
-        for old in [database.clone(), with_ending(database, "-wal"), path_beside(database)] {
+        let beside = [with_ending(database, "-wal"), old_file::path_beside(database)];
+        for old in std::iter::once(database.clone()).chain(beside) {
             if !old.exists() {
                 continue;
             }

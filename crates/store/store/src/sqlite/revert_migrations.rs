@@ -3,7 +3,25 @@
 use rusqlite::Connection;
 
 /// SQL that reverts each migration, the latest first. Add a line for each new migration.
-const UNDONE: [(i64, &str); 12] = [
+const UNDONE: [(i64, &str); 15] = [
+    (
+        26,
+        "DROP TABLE call_batch_line; DROP TABLE call_batch; DROP TABLE file; DROP INDEX media_deleted",
+    ),
+    (
+        25,
+        "DROP TABLE conversation_item; DROP TABLE conversation; DROP TABLE response_event;
+         DROP TABLE model_response",
+    ),
+    (
+        24,
+        "DROP TABLE charge_log;
+         CREATE TABLE charge_log_generation (
+             is_only INTEGER PRIMARY KEY CHECK (is_only = 1),
+             generation INTEGER NOT NULL
+         ) STRICT;
+         INSERT INTO charge_log_generation VALUES (1, 7)",
+    ),
     (
         23,
         "DROP TABLE usage_session; ALTER TABLE usage DROP COLUMN session;

@@ -11,7 +11,7 @@ use crate::rpc::{
     QUARTER_MS, SENT_TRANSACTIONS_MAX, SPENT_QUARTERS_KEPT, SentTransaction, SpentCredits,
 };
 use crate::sqlite::columns::{read_id, read_time};
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 use crate::sums::QuarterKey;
 
 /// Stores a response, replacing any under the same key, so that the charge it is written with is

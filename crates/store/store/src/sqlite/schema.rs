@@ -18,7 +18,7 @@ macro_rules! step {
 
 /// Migration `n` of this list brings a database from version `n` to `n + 1`. Released ones are
 /// never edited: a change is a new migration.
-const MIGRATIONS: [(&str, &str); 23] = [
+const MIGRATIONS: [(&str, &str); 26] = [
     step!("0001", "create_owners"),
     step!("0002", "create_journal"),
     step!("0003", "create_usage"),
@@ -42,6 +42,9 @@ const MIGRATIONS: [(&str, &str); 23] = [
     step!("0021", "mark_operator_keys"),
     step!("0022", "digest_usage_rows"),
     step!("0023", "sum_sessions"),
+    step!("0024", "log_charges_in_rows"),
+    step!("0025", "store_responses"),
+    step!("0026", "create_batches"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.

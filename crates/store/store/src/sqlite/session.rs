@@ -6,11 +6,16 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::sqlite::errors::{is_fatal, to_store_error};
 use crate::sqlite::posting::SqliteCaches;
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 
 /// Pages in the write-ahead log (8 MiB) after which it is checkpointed into the database file and
 /// restarted. From then on the log does not grow, so a commit changes only data.
 const CHECKPOINT_PAGES: usize = 2048;
+
+const PAGE_BYTES: usize = 4096;
+
+/// Estimated pages that a row of the charge log changes, besides those that it fills.
+const PAGES_A_LOGGED_ROW: usize = 2;
 
 /// Estimated pages of a posting: a fixed number, and one for each `ROWS_A_PAGE` rows.
 const PAGES_A_POSTING: usize = 8;
@@ -19,34 +24,12 @@ const ROWS_A_PAGE: usize = 5;
 pub(crate) struct WriteSession {
     connection: Connection,
     memory: SqliteCaches,
-    is_looking: bool,
     pages_ahead: usize,
 }
 
 impl WriteSession {
     pub(crate) fn new(connection: Connection) -> WriteSession {
-        WriteSession {
-            connection,
-            memory: SqliteCaches::default(),
-            is_looking: false,
-            pages_ahead: 0,
-        }
-    }
-
-    /// Runs a query in a read transaction, which stays open until the next write: only this thread
-    /// writes, and beginning and ending one is most of the cost of a small query.
-    pub(crate) fn run_query<T>(
-        &mut self,
-        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        if !self.is_looking {
-            run_cached(&self.connection, "BEGIN").map_err(|error| stop_or_refuse(error.into()))?;
-            self.is_looking = true;
-        }
-        query(&self.connection).map_err(|error| {
-            self.roll_back();
-            stop_or_refuse(error.into())
-        })
+        WriteSession { connection, memory: SqliteCaches::default(), pages_ahead: 0 }
     }
 
     /// Runs one transaction: committed and durable if this returns `Ok`, rolled back otherwise.
@@ -54,7 +37,6 @@ impl WriteSession {
         &mut self,
         work: impl FnOnce(&Connection, &mut SqliteCaches) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
-        self.roll_back();
         let worked = run_cached(&self.connection, "BEGIN IMMEDIATE")
             .map_err(WriteError::Sqlite)
             .and_then(|()| work(&self.connection, &mut self.memory))
@@ -66,7 +48,12 @@ impl WriteSession {
         })
     }
 
-    /// Counts rows towards the next checkpoint.
+    /// Counts a row of the charge log towards the next checkpoint.
+    pub(crate) fn count_logged_row(&mut self, bytes: usize) {
+        self.pages_ahead += PAGES_A_LOGGED_ROW + bytes / PAGE_BYTES;
+    }
+
+    /// Counts rows of all other tables.
     pub(crate) fn count_posted_rows(&mut self, rows: usize) {
         self.pages_ahead += PAGES_A_POSTING + rows / ROWS_A_PAGE;
     }
@@ -81,7 +68,6 @@ impl WriteSession {
     /// Moves the write-ahead log into the database file. SQLite would do this by itself, but would
     /// not report a failed fsync.
     pub(crate) fn checkpoint(&mut self) {
-        self.roll_back();
         self.pages_ahead = 0;
         let Err(error) = self.connection.pragma_query(None, "wal_checkpoint", |_| Ok(())) else {
             return;
@@ -92,9 +78,7 @@ impl WriteSession {
         tracing::warn!(%error, "the write-ahead log stays beside the database: {error}");
     }
 
-    /// Ends the open transaction, including a read transaction.
-    fn roll_back(&mut self) {
-        self.is_looking = false;
+    fn roll_back(&self) {
         // SQLite rolls back by itself after some errors.
         if self.connection.is_autocommit() {
             return;
@@ -127,7 +111,7 @@ pub(crate) fn stop_or_refuse(error: WriteError) -> StoreError {
     match error {
         WriteError::Refused(error) => error,
         WriteError::Unpostable(error) => stop_unposted(&error),
-        WriteError::Sqlite(error) | WriteError::Meanwhile(error) => {
+        WriteError::Sqlite(error) => {
             if is_fatal(&error) {
                 abort_process(&error);
             }

@@ -8,7 +8,7 @@ use crate::session_sums::{SessionChange, SessionDayKey};
 use crate::sqlite::columns::{read_nano, read_optional_time};
 use crate::sqlite::sums::to_stored_sum;
 use crate::sqlite::usage::pruned_before_day;
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 use crate::usage::{DayRange, REFUND_SKU, SESSION_SUMS_MAX, SESSIONS_MAX, SessionUsage};
 
 pub(super) fn write_sessions(

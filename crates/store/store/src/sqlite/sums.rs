@@ -5,37 +5,21 @@ use rusqlite::{Connection, params};
 use crate::sqlite::owners::touch_key;
 use crate::sqlite::rpc;
 use crate::sqlite::session_sums::write_sessions;
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 use crate::sums::{
     AccountChange, DayChange, DayKey, QuarterKey, SpendKey, TransactionSums, to_database_sum,
 };
 
-/// Rows written before the queue is checked for new charges (about 0.3 ms of work).
-const WRITTEN_IN_ONE_GO: usize = 128;
-
-/// Writes the sums in the order of the tables, and calls `between` every few rows.
+/// Writes the sums in the order of the tables.
 pub(crate) fn write_sums(
     sums: TransactionSums<'_, i64>,
     connection: &Connection,
-    between: &mut dyn FnMut() -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
     let sums = sums.into_sorted();
-    for some in sums.accounts.chunks(WRITTEN_IN_ONE_GO) {
-        write_accounts(connection, some)?;
-        between()?;
-    }
-    for some in sums.spends.chunks(WRITTEN_IN_ONE_GO) {
-        write_spends(connection, some)?;
-        between()?;
-    }
-    for some in sums.days.chunks(WRITTEN_IN_ONE_GO) {
-        write_days(connection, some)?;
-        between()?;
-    }
-    for some in sums.sessions.chunks(WRITTEN_IN_ONE_GO) {
-        write_sessions(connection, some)?;
-        between()?;
-    }
+    write_accounts(connection, &sums.accounts)?;
+    write_spends(connection, &sums.spends)?;
+    write_days(connection, &sums.days)?;
+    write_sessions(connection, &sums.sessions)?;
     for (key, at_ms) in sums.touches {
         touch_key(connection, key, at_ms)?;
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::owner::{Owner, OwnerKind};
 use crate::sqlite::columns::{read_id, read_time};
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 use crate::wallet::{UsedNonce, WalletLink};
 
 /// Stores a nonce; the primary key refuses one that was used before.

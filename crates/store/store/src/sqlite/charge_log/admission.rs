@@ -10,7 +10,6 @@ use hashbrown::{HashMap, HashSet};
 use ledger_core::{EntryId, JournalRecord, KeyId, LedgerAccount, LedgerTransfer};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::sqlite::charge_log::gap::JournalGap;
 use crate::usage::UsageRow;
 use crate::write::{StoreWrite, WriteGroup};
 
@@ -32,9 +31,6 @@ pub(crate) struct ChargeAdmission {
     keys: HashSet<KeyId>,
     /// Entries in the log that are not in the tables.
     entries: HashSet<(EntryId, u16)>,
-    /// Entries that are being posted.
-    leaving: HashSet<(EntryId, u16)>,
-    gap: JournalGap,
 }
 
 /// The amounts by which an account can still be debited and credited. The log never credits lots.
@@ -70,30 +66,21 @@ impl ChargeAdmission {
         Ok(true)
     }
 
-    /// The logged entries are about to be posted. Entries counted from now on are not.
-    pub(crate) fn begin_posting(&mut self) {
-        self.leaving.extend(self.entries.drain());
-    }
-
-    /// The entries were posted: they are in the tables now, and the room they used stays used.
+    /// The log was posted: its entries are in the tables now, and the room they used stays used.
     pub(crate) fn finish_posting(&mut self) {
-        self.gap.fill(self.leaving.drain().map(|(entry, _)| entry));
+        self.entries.clear();
+        if REMEMBERED_MAX <= self.rooms.len() {
+            self.rooms.clear();
+        }
         if REMEMBERED_MAX <= self.keys.len() {
             self.keys.clear();
         }
-    }
-
-    /// True if the cache is so large that recounting the log is better.
-    pub(crate) fn is_long(&self) -> bool {
-        REMEMBERED_MAX <= self.rooms.len()
     }
 
     /// Clears everything, because the tables were changed by something else than the log.
     pub(crate) fn clear(&mut self) {
         self.rooms.clear();
         self.entries.clear();
-        self.leaving.clear();
-        self.gap = JournalGap::default();
     }
 
     fn admit_transfer(
@@ -120,9 +107,8 @@ impl ChargeAdmission {
         if !has_money || !has_space {
             return Ok(false);
         }
-        let key = (transfer.entry, transfer.leg);
-        let is_new = !self.leaving.contains(&key) && self.entries.insert(key);
-        Ok(is_new && !self.gap.is_posted(connection, transfer)?)
+        let is_new = self.entries.insert((transfer.entry, transfer.leg));
+        Ok(is_new && !is_posted(connection, transfer)?)
     }
 
     fn knows_key(&mut self, connection: &Connection, key: KeyId) -> rusqlite::Result<bool> {
@@ -189,4 +175,11 @@ fn read_headroom(
             Ok(AccountHeadroom { debits: i64::MAX - debits, credits: i64::MAX - credits })
         }
     }
+}
+
+/// True if the journal has a transfer of this entry and leg.
+fn is_posted(connection: &Connection, transfer: &LedgerTransfer) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM transfer WHERE entry = ?1 AND leg = ?2)";
+    let key = params![transfer.entry.0.as_bytes(), transfer.leg];
+    connection.prepare_cached(sql)?.query_row(key, |row| row.get(0))
 }

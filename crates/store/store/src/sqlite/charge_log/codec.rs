@@ -1,8 +1,8 @@
-//! Encodes the charges of one commit as a record of the charge log, and decodes them.
+//! Encodes the charges of one commit as a row of the charge log, and decodes them.
 //!
-//! The first byte is the version of the format. A record outlives its process only after a crash,
-//! but the release that reads it may be a later one: a changed format is a new version, and the old
-//! one is still read.
+//! The first byte is the version of the format. A row outlives its process only after a crash, but
+//! the release that reads it may be a later one: a changed format is a new version, and the old one
+//! is still read.
 
 use ledger_core::{
     EntryId, JournalRecord, KeyId, KeyStamp, LedgerAccount, LedgerTransfer, LimitClass, LotKey,
@@ -18,10 +18,8 @@ use crate::write::{StoreWrite, WriteGroup};
 #[cfg(test)]
 mod tests;
 
-const VERSION: u8 = 2;
-
-/// The first version, which has no [`USAGE_IN_SESSION`].
-const FIRST_VERSION: u8 = 1;
+/// Versions 1 and 2 were those of the file that earlier releases used.
+const VERSION: u8 = 3;
 
 /// Bytes of a chat completion with two lines, rounded up.
 const GROUP_BYTES_USUAL: usize = 512;
@@ -29,12 +27,10 @@ const GROUP_BYTES_USUAL: usize = 512;
 const TRANSFER: u8 = 1;
 const KEY_SPENT: u8 = 2;
 const USAGE: u8 = 3;
-/// As [`USAGE`], followed by the cached tokens and the session.
-const USAGE_IN_SESSION: u8 = 4;
 
-/// The reason why a record cannot be decoded.
+/// The reason why a row cannot be decoded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum RecordDecodeError {
+pub(crate) enum RowDecodeError {
     #[error("it has form {0}, which this release does not know; run the release that wrote it")]
     Version(u8),
     #[error("it is damaged; restore a backup, or ask for help with a copy of the database")]
@@ -61,12 +57,12 @@ pub(crate) fn encode_groups<'a>(
     Some(encoder.bytes)
 }
 
-pub(crate) fn decode_groups(charges: &[u8]) -> Result<Vec<WriteGroup>, RecordDecodeError> {
+pub(crate) fn decode_groups(charges: &[u8]) -> Result<Vec<WriteGroup>, RowDecodeError> {
     let mut decoder = CompactDecoder::new(charges);
     match decoder.decode_byte() {
-        Some(VERSION | FIRST_VERSION) => {}
-        Some(other) => return Err(RecordDecodeError::Version(other)),
-        None => return Err(RecordDecodeError::Damaged),
+        Some(VERSION) => {}
+        Some(other) => return Err(RowDecodeError::Version(other)),
+        None => return Err(RowDecodeError::Damaged),
     }
     let groups = decoder.decode_list(|decoder| {
         let writes = decoder.decode_list(decode_write)?;
@@ -74,25 +70,8 @@ pub(crate) fn decode_groups(charges: &[u8]) -> Result<Vec<WriteGroup>, RecordDec
     });
     match groups {
         Some(groups) if decoder.is_at_end() => Ok(groups),
-        _ => Err(RecordDecodeError::Damaged),
+        _ => Err(RowDecodeError::Damaged),
     }
-}
-
-/// The entries that can be decoded from the start of damaged bytes.
-pub(crate) fn decode_readable_entries(charges: &[u8]) -> Vec<EntryId> {
-    let mut decoder = CompactDecoder::new(charges);
-    let mut entries = Vec::new();
-    if !matches!(decoder.decode_byte(), Some(VERSION | FIRST_VERSION)) {
-        return entries;
-    }
-    for _ in 0..decoder.decode_unsigned().unwrap_or(0) {
-        let Some(writes) = decoder.decode_list(decode_write) else { break };
-        entries.extend(writes.iter().find_map(|write| match write {
-            StoreWrite::Journal(JournalRecord::Transfer(transfer)) => Some(transfer.entry),
-            _ => None,
-        }));
-    }
-    entries
 }
 
 fn encode_write(encoder: &mut CompactEncoder, write: &StoreWrite) -> Option<()> {
@@ -111,14 +90,8 @@ fn encode_write(encoder: &mut CompactEncoder, write: &StoreWrite) -> Option<()> 
             encoder.encode_signed(amount.nanos());
         }
         StoreWrite::AddUsage(row) => {
-            let UsageDetails { cached_tokens, session, .. } = row.details;
-            let is_plain = cached_tokens.is_none() && session.is_none();
-            encoder.encode_byte(if is_plain { USAGE } else { USAGE_IN_SESSION });
+            encoder.encode_byte(USAGE);
             encode_usage(encoder, row);
-            if !is_plain {
-                encoder.encode_optional(cached_tokens);
-                encoder.encode_optional(session);
-            }
         }
         _ => return None,
     }
@@ -139,12 +112,6 @@ fn decode_write(decoder: &mut CompactDecoder<'_>) -> Option<StoreWrite> {
             Some(StoreWrite::Journal(JournalRecord::KeySpent { stamp, class, amount }))
         }
         USAGE => decode_usage(decoder).map(StoreWrite::AddUsage),
-        USAGE_IN_SESSION => {
-            let mut row = decode_usage(decoder)?;
-            row.details.cached_tokens = decoder.decode_optional()?;
-            row.details.session = decoder.decode_optional()?;
-            Some(StoreWrite::AddUsage(row))
-        }
         _ => None,
     }
 }
@@ -302,6 +269,8 @@ fn encode_usage(encoder: &mut CompactEncoder, row: &UsageRow) {
     encoder.encode_optional(row.details.prompt_tokens);
     encoder.encode_optional(row.details.completion_tokens);
     encoder.encode_optional(row.details.execution_ms);
+    encoder.encode_optional(row.details.cached_tokens);
+    encoder.encode_optional(row.details.session);
     encoder.encode_text(&row.notes);
 }
 
@@ -332,8 +301,8 @@ fn decode_usage(decoder: &mut CompactDecoder<'_>) -> Option<UsageRow> {
             prompt_tokens: decoder.decode_optional()?,
             completion_tokens: decoder.decode_optional()?,
             execution_ms: decoder.decode_optional()?,
-            cached_tokens: None,
-            session: None,
+            cached_tokens: decoder.decode_optional()?,
+            session: decoder.decode_optional()?,
         },
         notes: decoder.decode_text()?,
     })

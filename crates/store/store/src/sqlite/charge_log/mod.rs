@@ -1,14 +1,12 @@
-//! The charge log: charges are made durable by one small record each, and posted to their tables
-//! many at a time.
+//! The charge log: charges are made durable by one small row for each batch, and posted to their
+//! tables many at a time.
 //!
 //! A charge changes eight pages of the database: its transfers and their index, balances, counters,
 //! usage and its sums. Writing those for every commit is most of the cost of a charge, and charges
-//! that are posted together share most of them. So batches of only charges are made durable by one
-//! write to a file next to the database; the groups are also kept in memory, and posted later by
-//! the code that posts everything else. While they are, further ones go into the other area of the
-//! file.
+//! that are posted together share most of them. So a batch of only charges is committed as one row
+//! of the table `charge_log`; the groups are also kept in memory, and posted later by the code that
+//! posts everything else. The transaction that posts them deletes the rows.
 
-use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,56 +14,28 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::error::StoreError;
 use crate::sqlite::charge_log::admission::ChargeAdmission;
-use crate::sqlite::charge_log::file::LogFile;
 use crate::sqlite::errors::{is_fatal, to_store_error};
 use crate::sqlite::posting::{SqliteCaches, SqlitePosting};
 use crate::sqlite::queue::QueuedGroup;
-use crate::sqlite::writer::WriteError;
+use crate::sqlite::write_error::WriteError;
 use crate::write::WriteGroup;
 
 mod admission;
 mod bytes;
 mod codec;
 pub(crate) mod crash_recovery;
-pub(crate) mod file;
-mod gap;
-pub(crate) mod record;
+pub(crate) mod old_file;
 
 pub(crate) use codec::encode_groups;
 
-/// Groups posted before the queue is checked for new charges (about 0.3 ms of work).
-const POSTED_IN_ONE_GO: usize = 16;
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ChargeLog {
-    file: LogFile,
-    /// Acknowledged and in the file, in order; posting them to their tables has not begun.
+    /// Acknowledged and in rows of the log, in order, and not in their tables.
     groups: Vec<WriteGroup>,
-    /// Number of groups being posted.
-    leaving: usize,
-    /// The first generation that is not posted, as recorded in the database: the file's or the one
-    /// before.
-    oldest: i64,
+    rows: usize,
     admission: ChargeAdmission,
     is_admission_current: bool,
-    /// Set when writing a record failed: it may be complete on disk all the same. Its generation
-    /// ends with the next posting, so that it is never posted again.
-    is_soiled: bool,
     pending: Arc<UnpostedFlag>,
-}
-
-/// Groups of the log that are being posted to their tables.
-#[derive(Debug)]
-pub(crate) struct PostingBatch {
-    groups: Vec<WriteGroup>,
-    /// True if their generation ends, also because of a record that was refused.
-    ends: bool,
-    /// Their generations: two only after a posting that failed.
-    first: i64,
-    last: i64,
-    /// True if the file has begun a new generation and the admission state is current, so that
-    /// charges can be logged during the posting.
-    pub(crate) can_go_on: bool,
 }
 
 /// Set while an acknowledged charge is not in its tables yet, for readers of the tables.
@@ -79,46 +49,56 @@ impl UnpostedFlag {
 }
 
 impl ChargeLog {
-    pub(crate) fn new(file: LogFile, pending: Arc<UnpostedFlag>) -> ChargeLog {
-        let (groups, oldest, admission) =
-            (Vec::new(), file.generation(), ChargeAdmission::default());
-        ChargeLog {
-            file,
-            groups,
-            leaving: 0,
-            oldest,
-            admission,
-            is_admission_current: false,
-            is_soiled: false,
-            pending,
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn file_mut(&mut self) -> &mut LogFile {
-        &mut self.file
+    pub(crate) fn new(pending: Arc<UnpostedFlag>) -> ChargeLog {
+        ChargeLog { pending, ..ChargeLog::default() }
     }
 
     /// Number of groups that are not in their tables.
     pub(crate) fn len(&self) -> usize {
-        self.groups.len() + self.leaving
+        self.groups.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.groups.is_empty()
     }
 
-    /// True if every charge of a batch can be posted after those of the log. All are then counted
-    /// as logged, so the caller must add them now, or [clear] the counts.
-    ///
-    /// [clear]: ChargeLog::forget_tables
-    pub(crate) fn admit_batch(
+    /// Number of rows that posting the log writes.
+    pub(crate) fn count_rows(&self) -> usize {
+        self.groups.iter().map(|group| group.writes.len()).sum()
+    }
+
+    /// Adds a batch to the log in the current transaction, given as `row` by [`encode_groups`].
+    /// False, with nothing added, if a charge of it might be refused by the tables. Its groups are
+    /// counted from then on, so call [`keep_batch`](ChargeLog::keep_batch) once the transaction is
+    /// durable, and [`clear_admission`](ChargeLog::clear_admission) if it is rolled back.
+    pub(crate) fn add_row(
+        &mut self,
+        connection: &Connection,
+        batch: &[QueuedGroup],
+        row: &[u8],
+    ) -> Result<bool, WriteError> {
+        if !self.admit_batch(connection, batch)? {
+            self.clear_admission();
+            return Ok(false);
+        }
+        let sql = "INSERT INTO charge_log (charges) VALUES (?1)";
+        connection.prepare_cached(sql)?.execute([row])?;
+        Ok(true)
+    }
+
+    /// Keeps the groups of a batch in memory, whose row is durable.
+    pub(crate) fn keep_batch(&mut self, batch: &mut [QueuedGroup]) {
+        self.groups.extend(batch.iter_mut().map(|waiting| std::mem::take(&mut waiting.group)));
+        self.rows += 1;
+        self.pending.0.store(true, Ordering::Release);
+    }
+
+    fn admit_batch(
         &mut self,
         connection: &Connection,
         batch: &[QueuedGroup],
     ) -> rusqlite::Result<bool> {
         if !self.is_admission_current {
-            debug_assert!(self.leaving == 0, "what is on its way cannot be counted again");
             for group in &self.groups {
                 self.admission.admit_group(connection, group)?;
             }
@@ -132,70 +112,48 @@ impl ChargeLog {
         Ok(true)
     }
 
-    /// Makes the groups of a batch durable, given as `charges` by [`encode_groups`]. False, with
-    /// nothing changed, if there is no room for them.
-    pub(crate) fn append_batch(&mut self, charges: &[u8], batch: &mut [QueuedGroup]) -> bool {
-        match self.file.append(charges) {
-            Ok(true) => {}
-            Ok(false) => return false,
-            Err(error) if is_no_room(&error) => {
-                self.is_soiled = true;
-                return false;
+    /// Posts the log in the current transaction.
+    pub(crate) fn post_groups<'batch>(
+        &'batch self,
+        connection: &Connection,
+        posting: &mut SqlitePosting<'batch>,
+    ) -> Result<(), WriteError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        // First, so that the transaction can use their pages again.
+        delete_rows(connection, self.rows)?;
+        for group in &self.groups {
+            posting.add(group)?;
+        }
+        Ok(())
+    }
+
+    /// Posts the log alone. Its charges were acknowledged, so a refusal is our own fault.
+    pub(crate) fn post_alone(
+        &self,
+        connection: &Connection,
+        memory: &mut SqliteCaches,
+    ) -> Result<(), WriteError> {
+        let mut posting = SqlitePosting::new(connection, memory)?;
+        let posted = self.post_groups(connection, &mut posting).and_then(|()| posting.finish());
+        posted.map_err(|error| match error {
+            WriteError::Sqlite(error) if is_full(&error) || is_fatal(&error) => {
+                WriteError::Sqlite(error)
             }
-            Err(error) => abort_process(&error),
-        }
-        // It overwrote the record that was refused before.
-        self.is_soiled = false;
-        self.groups.extend(batch.iter_mut().map(|waiting| std::mem::take(&mut waiting.group)));
-        self.pending.0.store(true, Ordering::Release);
-        true
+            WriteError::Sqlite(error) => WriteError::Unpostable(to_store_error(error)),
+            WriteError::Refused(error) | WriteError::Unpostable(error) => {
+                WriteError::Unpostable(error)
+            }
+        })
     }
 
-    /// Hands out all groups to be posted. Charges that come meanwhile belong to the next
-    /// generation, which uses the other area of the file, unless that is not posted either.
-    pub(crate) fn begin_posting(&mut self) -> PostingBatch {
-        let (first, last) = (self.oldest, self.file.generation());
-        let groups = std::mem::take(&mut self.groups);
-        let ends = !groups.is_empty() || self.is_soiled;
-        let has_turned = ends && first == last;
-        if has_turned {
-            self.file.begin_next_generation();
-        }
-        self.leaving = groups.len();
-        self.admission.begin_posting();
-        PostingBatch {
-            groups,
-            ends,
-            first,
-            last,
-            can_go_on: has_turned && self.is_admission_current,
-        }
-    }
-
-    /// The transaction that posted them is durable.
-    pub(crate) fn finish_posting(&mut self, leaving: &PostingBatch) {
-        if !leaving.ends {
-            return;
-        }
-        self.leaving = 0;
-        self.is_soiled = false;
-        self.oldest = leaving.last + 1;
-        if self.file.generation() < self.oldest {
-            self.file.begin_next_generation();
-        }
+    /// Empties the log: the transaction that posted it is durable.
+    pub(crate) fn finish_posting(&mut self) {
+        self.groups.clear();
+        self.rows = 0;
         self.admission.finish_posting();
-        if self.admission.is_long() {
-            self.clear_admission();
-        }
-        self.pending.0.store(!self.groups.is_empty(), Ordering::Release);
-    }
-
-    /// Puts back groups that were not posted, before those that came since.
-    pub(crate) fn restore_groups(&mut self, leaving: PostingBatch) {
-        let since = std::mem::replace(&mut self.groups, leaving.groups);
-        self.groups.extend(since);
-        self.leaving = 0;
-        self.clear_admission();
+        self.pending.0.store(false, Ordering::Release);
     }
 
     /// Clears the counts, because something else than the log changed the tables, or tried to.
@@ -205,82 +163,17 @@ impl ChargeLog {
     }
 }
 
-impl PostingBatch {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.groups.is_empty()
-    }
-
-    /// Number of rows that posting them writes.
-    pub(crate) fn count_rows(&self) -> usize {
-        self.groups.iter().map(|group| group.writes.len()).sum()
-    }
-
-    /// Posts the groups in the current transaction. `between` is called every few groups, so that
-    /// new charges do not wait for the end.
-    pub(crate) fn post_groups<'batch>(
-        &'batch self,
-        connection: &Connection,
-        posting: &mut SqlitePosting<'batch>,
-        between: &mut dyn FnMut() -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        if !self.ends {
-            return Ok(());
-        }
-        raise_generation(connection, self.first, self.last + 1)?;
-        for some in self.groups.chunks(POSTED_IN_ONE_GO) {
-            for group in some {
-                posting.add(group)?;
-            }
-            between()?;
-        }
-        Ok(())
-    }
-
-    /// Posts the groups alone. They were acknowledged, so a refusal is our own fault.
-    pub(crate) fn post_alone(
-        &self,
-        connection: &Connection,
-        memory: &mut SqliteCaches,
-        between: &mut dyn FnMut() -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        let mut posting = SqlitePosting::new(connection, memory)?;
-        let posted = self
-            .post_groups(connection, &mut posting, between)
-            .and_then(|()| posting.finish_with(between));
-        posted.map_err(|error| match error {
-            WriteError::Sqlite(error) if is_full(&error) || is_fatal(&error) => {
-                WriteError::Sqlite(error)
-            }
-            WriteError::Sqlite(error) => WriteError::Unpostable(to_store_error(error)),
-            WriteError::Refused(error) | WriteError::Unpostable(error) => {
-                WriteError::Unpostable(error)
-            }
-            WriteError::Meanwhile(error) => WriteError::Meanwhile(error),
-        })
-    }
-}
-
 fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
 }
 
-/// Records in the database that the generations before `next` are posted. If the stored generation
-/// is not `first`, another process has written, and nothing is posted.
-fn raise_generation(connection: &Connection, first: i64, next: i64) -> Result<(), WriteError> {
-    let sql = "UPDATE charge_log_generation SET generation = ?2 WHERE generation = ?1";
-    if connection.prepare_cached(sql)?.execute([first, next])? == 1 {
+/// Deletes all rows of the log. If their number is not the expected one, another process has
+/// written, and nothing is posted.
+fn delete_rows(connection: &Connection, expected: usize) -> Result<(), WriteError> {
+    let deleted = connection.prepare_cached("DELETE FROM charge_log")?.execute([])?;
+    if deleted == expected {
         return Ok(());
     }
-    let found = "the charge log was posted by somebody else";
-    Err(WriteError::Refused(StoreError::Unsuitable(found.into())))
-}
-
-fn is_no_room(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
-}
-
-/// Ends the process at once: it is unknown if the write is on disk.
-fn abort_process(error: &io::Error) -> ! {
-    tracing::error!(%error, "the charge log cannot be written safely; stopping: {error}");
-    std::process::abort();
+    let found = format!("the charge log has {deleted} rows, and {expected} were written");
+    Err(WriteError::Refused(StoreError::Unsuitable(found)))
 }

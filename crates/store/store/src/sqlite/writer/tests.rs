@@ -15,16 +15,12 @@ use crate::conformance::fixture::{
     lot_opened, owner_id, record_transfer, today_at, top_up,
 };
 use crate::queries::*;
-use crate::sqlite::charge_log::UnpostedFlag;
-use crate::sqlite::charge_log::crash_recovery::recover_and_open;
-use crate::sqlite::charge_log::file::{AREA_BYTES, area_of, path_beside, read_all};
-use crate::sqlite::charge_log::record;
+use crate::sqlite::charge_log::crash_recovery::post_left_rows;
 use crate::sqlite::{SqliteOptions, SqliteStore, database_in, load, open_writer, schema};
 use crate::write::StoreWrite;
 
 mod equivalence;
 mod full;
-mod meanwhile;
 mod opening;
 mod refusing;
 mod stopping;
@@ -39,15 +35,10 @@ fn options(directory: &TempDir) -> SqliteOptions {
 
 /// A writer without its thread, so that a test decides when the log is posted.
 fn writer(options: &SqliteOptions) -> SqliteWriter {
-    writer_telling(options, &Arc::default())
-}
-
-/// The same, with the flag that tells readers about unposted charges.
-fn writer_telling(options: &SqliteOptions, pending: &Arc<UnpostedFlag>) -> SqliteWriter {
     let mut connection = open_writer(options).unwrap();
     schema::apply_migrations(&mut connection).unwrap();
-    let file = recover_and_open(&mut connection, options).unwrap();
-    SqliteWriter::new(connection, ChargeLog::new(file, Arc::clone(pending)), QUIET)
+    post_left_rows(&mut connection).unwrap();
+    SqliteWriter::new(connection, ChargeLog::default(), QUIET)
 }
 
 /// A store that posts its log only when it must.
@@ -95,25 +86,10 @@ fn settled(entry: u128, number: u8, nanos: i64) -> WriteGroup {
     }
 }
 
-/// Number of records in the log that are not posted.
-fn records_in_log(directory: &Path) -> usize {
-    let database = database_in(directory);
-    let connection = Connection::open(&database).unwrap();
-    let sql = "SELECT generation FROM charge_log_generation";
-    let generation = connection.query_row(sql, [], |row| row.get(0)).unwrap();
-    let file = read_all(&path_beside(&database)).unwrap();
-    let records =
-        |generation| record::read_records(area_of(&file, generation), generation).unwrap().len();
-    records(generation) + records(generation + 1)
-}
-
-/// Posts the log while no groups arrive.
-fn post(writer: &mut SqliteWriter) {
-    writer.post_log(&mut |_| {});
-}
-
-fn serve(writer: &mut SqliteWriter, groups: Vec<WriteGroup>) {
-    writer.commit_and_complete(&mut waiting(groups), &mut |_| {});
+/// Number of rows of the log.
+fn rows_in_log(directory: &Path) -> usize {
+    let connection = Connection::open(database_in(directory)).unwrap();
+    connection.query_row("SELECT count(*) FROM charge_log", [], |row| row.get(0)).unwrap()
 }
 
 /// The charges of the journal, in order.
@@ -124,15 +100,15 @@ async fn charged(store: &SqliteStore) -> Vec<u128> {
 }
 
 #[tokio::test]
-async fn a_charge_is_one_record_until_the_log_is_posted() {
+async fn a_charge_is_one_row_until_the_log_is_posted() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     for entry in 1..=3 {
         assert!(commit(&mut writer, vec![settled(entry, 1, 10)])[0].is_ok());
     }
-    assert_eq!((writer.log.len(), records_in_log(directory.path())), (3, 3));
-    post(&mut writer);
-    assert_eq!((writer.log.len(), records_in_log(directory.path())), (0, 0));
+    assert_eq!((writer.log.len(), rows_in_log(directory.path())), (3, 3));
+    writer.post_log();
+    assert_eq!((writer.log.len(), rows_in_log(directory.path())), (0, 0));
 }
 
 #[tokio::test]
@@ -225,10 +201,10 @@ fn a_long_log_is_posted_once_its_last_batch_was_acknowledged() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     for entry in 1..POSTED_TOGETHER as u128 {
-        serve(&mut writer, vec![settled(entry, 1, 1)]);
+        writer.commit_and_complete(&mut waiting(vec![settled(entry, 1, 1)]));
     }
     assert_eq!(writer.log.len(), POSTED_TOGETHER - 1);
-    serve(&mut writer, vec![settled(9_999, 1, 1)]);
+    writer.commit_and_complete(&mut waiting(vec![settled(9_999, 1, 1)]));
     assert!(writer.log.is_empty());
 }
 
@@ -250,10 +226,10 @@ fn a_log_that_somebody_else_has_posted_is_not_posted_again() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     assert!(commit(&mut writer, vec![settled(1, 1, 1)])[0].is_ok());
-    let leaving = writer.log.begin_posting();
+    let log = &writer.log;
     let posted = writer.session.transact(|connection, memory| {
-        connection.execute("UPDATE charge_log_generation SET generation = 1", [])?;
-        let error = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
+        connection.execute("DELETE FROM charge_log", [])?;
+        let error = log.post_alone(connection, memory).unwrap_err();
         assert!(matches!(error, WriteError::Unpostable(StoreError::Unsuitable(_))), "{error:?}");
         Err::<(), _>(WriteError::Refused(StoreError::Closed))
     });
@@ -261,22 +237,21 @@ fn a_log_that_somebody_else_has_posted_is_not_posted_again() {
     // A charge that is already in the tables is such a case too: it was acknowledged and cannot be
     // refused any more.
     let posted = writer.session.transact(|connection, memory| {
-        leaving.post_alone(connection, memory, &mut || Ok(()))?;
-        connection.execute("UPDATE charge_log_generation SET generation = generation - 1", [])?;
-        let error = leaving.post_alone(connection, memory, &mut || Ok(())).unwrap_err();
+        log.post_alone(connection, memory)?;
+        connection.execute("INSERT INTO charge_log (charges) VALUES (x'00')", [])?;
+        let error = log.post_alone(connection, memory).unwrap_err();
         assert!(matches!(error, WriteError::Unpostable(StoreError::Duplicate(_))), "{error:?}");
         Err::<(), _>(WriteError::Refused(StoreError::Closed))
     });
     assert!(posted.is_err());
-    writer.log.restore_groups(leaving);
-    post(&mut writer);
+    writer.post_log();
     assert!(writer.log.is_empty());
 }
 
 /// A copy of the database as a crash would leave it at this moment.
 fn image(directory: &Path) -> TempDir {
     let copied = tempfile::tempdir().unwrap();
-    for end in ["", "-wal", "-charges"] {
+    for end in ["", "-wal"] {
         let name = format!("tollgate.db{end}");
         fs::copy(directory.join(&name), copied.path().join(&name)).unwrap();
     }

@@ -49,7 +49,7 @@ fn a_charge_that_no_sum_can_hold_is_never_acknowledged() {
     let directory = directory();
     let mut writer = furnished(&options(&directory));
     assert!(commit(&mut writer, vec![settled(1, 1, 1)])[0].is_ok());
-    post(&mut writer);
+    writer.post_log();
     let earned = "UPDATE account SET credits = 9223372036854775800 WHERE name = 'revenue'";
     let earn = |connection: &Connection, _: &mut SqliteCaches| Ok(connection.execute(earned, [])?);
     assert_eq!(writer.session.transact(earn).unwrap(), 1);

@@ -31,7 +31,7 @@ fn charges_that_cannot_be_posted_stop_the_process_and_stay_in_the_log() {
         .output()
         .unwrap();
     assert_eq!(ended.status.signal(), Some(SIGABRT), "{ended:?}");
-    assert_eq!(records_in_log(directory.path()), 1);
+    assert_eq!(rows_in_log(directory.path()), 1);
     let error = SqliteStore::open(&options(&directory)).unwrap_err();
     assert!(error.to_string().contains("cannot be posted"), "{error}");
 }
