@@ -35,11 +35,11 @@ pub enum SoundError {
     TooLong { seconds_max: u32 },
     #[error("the sound has {channels} channels, and {channels_max} is the most")]
     TooManyChannels { channels: usize, channels_max: usize },
-    #[error("not a sound file of a known kind: send WAV, FLAC, MP3, AAC, MP4, M4A, OGG or WEBM")]
+    #[error("the audio format is not supported: send WAV, FLAC, MP3, AAC, MP4, M4A, OGG or WEBM")]
     Unknown,
-    #[error("the file holds no sound")]
+    #[error("the file has no audio")]
     Silent,
-    #[error("the file ends before its sound does")]
+    #[error("the file is truncated")]
     Truncated,
     #[error("the sound cannot be decoded: {0}")]
     Unsupported(String),

@@ -52,11 +52,11 @@ pub enum AudioContainer {
 pub enum RecordingReadError {
     #[error("the file is empty")]
     Empty,
-    #[error("the content is none of WAV, FLAC, MP3, AAC, MP4, M4A, OGG and WEBM")]
+    #[error("the format is not supported: send WAV, FLAC, MP3, AAC, MP4, M4A, OGG or WEBM")]
     UnknownFormat,
-    #[error("the {} file is damaged or cut short, or holds no sound", .0.name())]
+    #[error("the {} file is damaged or truncated, or has no audio", .0.name())]
     Damaged(AudioContainer),
-    #[error("the {} file says that it lasts longer than a day", .0.name())]
+    #[error("the {} file declares a duration of more than a day", .0.name())]
     TooLong(AudioContainer),
 }
 

@@ -29,8 +29,9 @@ pub(crate) const TEXT_TOO_LONG: DocumentReadError =
     DocumentReadError("Its text is longer than 8 MB together with that of the other files.");
 pub(crate) const ENCRYPTED: DocumentReadError =
     DocumentReadError("It is encrypted; save it without a password or copy protection.");
-pub(crate) const COMPRESSION: DocumentReadError =
-    DocumentReadError("It is packed in a way that its format does not know; save it anew.");
+pub(crate) const COMPRESSION: DocumentReadError = DocumentReadError(
+    "It uses a compression method that its format does not define; save it again.",
+);
 pub(crate) const NO_TEXT: DocumentReadError =
     DocumentReadError("No text content could be extracted from the file.");
 pub(crate) const NOT_TEXT: DocumentReadError = DocumentReadError(
@@ -41,7 +42,7 @@ pub(crate) const UNKNOWN_ARCHIVE: DocumentReadError = DocumentReadError(
     "It is an archive, but no DOCX, PPTX, XLSX, ODT, ODP, ODS or EPUB file; send its text instead.",
 );
 pub(crate) const ENCRYPTED_PDF: DocumentReadError = DocumentReadError(
-    "It is encrypted in a way that is not read here; save it without restrictions.",
+    "It uses an encryption method that is not supported; save it without restrictions.",
 );
 pub(crate) const PASSWORD_PDF: DocumentReadError =
     DocumentReadError("It cannot be opened without its password; save it without one.");
@@ -56,9 +57,9 @@ pub(crate) const TOO_MANY_PAGES: DocumentReadError =
 pub(crate) const TOO_MUCH_ON_PAGE: DocumentReadError =
     DocumentReadError("One of its pages has more than 100,000 pieces of text.");
 pub(crate) const TOO_MUCH_WORK: DocumentReadError =
-    DocumentReadError("Reading it takes too long; save it anew, or send a part of it.");
+    DocumentReadError("Reading it takes too long; save it again, or send a part of it.");
 pub(crate) const OLD_OFFICE: DocumentReadError = DocumentReadError(
-    "It is of an old version of Office that is not read here; save it as DOCX, PPTX or XLSX.",
+    "Its format, of Office 97 to 2003, is not supported; save it as DOCX, PPTX or XLSX.",
 );
 pub(crate) const RICH_TEXT: DocumentReadError =
     DocumentReadError("It is in the Rich Text Format; save it as DOCX or as plain text.");

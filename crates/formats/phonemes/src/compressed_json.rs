@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 /// The reason why a data file cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the pronunciation data is damaged: {0}; fetch the model again")]
+#[error("the pronunciation data is damaged: {0}; download the model again")]
 pub struct PronunciationDataError(pub(crate) String);
 
 /// Several times the unpacked size of the largest file.

@@ -7,13 +7,13 @@ use crate::operations::PixelSize;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum ImageFault {
-    #[error("It is no picture that is known here. Send a PNG, JPEG or WebP file.")]
+    #[error("The image format is not supported. Send a PNG, JPEG or WebP file.")]
     Unknown,
     #[error("It is {0}. Send a PNG, JPEG or WebP file.")]
     Unsupported(String),
     #[error("The image file is corrupted or unreadable.")]
     Corrupted,
-    #[error("It moves. Send a single frame.")]
+    #[error("The image is animated. Send a single frame.")]
     Animated,
     #[error(
         "Image dimensions are too small: {width} × {height}, where at least {least} pixels are \
@@ -35,9 +35,9 @@ pub enum ImageFault {
          one, or one without transparency."
     )]
     TooMuchDetail(usize),
-    #[error("Behind its {0} there is another file. Send the picture alone.")]
+    #[error("The file contains other data after the {0} image. Send the image alone.")]
     Followed(ImageFileFormat),
     /// The image cannot be encoded as requested: our bug, not the caller's.
-    #[error("It cannot be written.")]
+    #[error("The image cannot be encoded.")]
     Unwritable,
 }

@@ -279,13 +279,13 @@ fn check_refused(bytes: &[u8], expected: &str) {
 #[test]
 fn what_is_no_picture_of_ours_is_named() {
     let known = "Send a PNG, JPEG or WebP file.";
-    check_refused(b"", &format!("It is no picture that is known here. {known}"));
+    check_refused(b"", &format!("The image format is not supported. {known}"));
     check_refused(sample!("moving.gif"), &format!("It is a GIF file. {known}"));
     check_refused(b"\0\0\0\x18ftypheic", &format!("It is a HEIF file. {known}"));
     check_refused(b"%PDF-1.7", &format!("It is a PDF file. {known}"));
     check_refused(b"  <SVG xmlns=''>", &format!("It is an SVG drawing. {known}"));
-    check_refused(sample!("moving.webp"), "It moves. Send a single frame.");
-    check_refused(sample!("moving.png"), "It moves. Send a single frame.");
+    check_refused(sample!("moving.webp"), "The image is animated. Send a single frame.");
+    check_refused(sample!("moving.png"), "The image is animated. Send a single frame.");
 }
 
 #[test]
@@ -326,13 +326,14 @@ fn what_stands_behind_a_picture_is_dropped_unless_it_is_another_file() {
             [&b"PK\x03\x04zip"[..], b"\0%PDF-1.4", b"x<?PHP echo", b"<ScRiPt>", b"GIF89a", b"MZ"]
         {
             let whole = [file, second].concat();
-            let expected =
-                format!("Behind its {name} there is another file. Send the picture alone.");
+            let expected = format!(
+                "The file contains other data after the {name} image. Send the image alone."
+            );
             check_refused(&whole, &expected);
         }
     }
     let two = [sample!("cmyk.jpg"), sample!("turned.jpg")].concat();
-    check_refused(&two, "Behind its JPEG there is another file. Send the picture alone.");
+    check_refused(&two, "The file contains other data after the JPEG image. Send the image alone.");
     // Phones announce their second image.
     let announced = [b"\xff\xd8\xff\xe2\0\x06MPF\0", &two[2..]].concat();
     assert!(process_image(&order(ImageFileFormat::Png), &announced).is_ok());

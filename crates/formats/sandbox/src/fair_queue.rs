@@ -21,7 +21,7 @@ const WAITING_OF_ONE_MAX: usize = 8;
 /// The recorded time of a caller halves in this interval.
 const HALF_LIFE: Duration = Duration::from_secs(10);
 /// Callers whose time is recorded. Beyond it, those with the least are dropped.
-const REMEMBERED_MAX: usize = 1_024;
+const CALLERS_RECORDED_MAX: usize = 1_024;
 
 /// The slots for tasks, and the queue.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl QueueState {
         let earlier = self.seconds_spent(caller, now);
         let seconds = earlier + now.saturating_duration_since(since).as_secs_f64();
         self.spent.insert(caller, SpentTime { seconds, at: now });
-        if REMEMBERED_MAX < self.spent.len() {
+        if CALLERS_RECORDED_MAX < self.spent.len() {
             let least = self.spent.iter().min_by(|(_, one), (_, other)| {
                 one.seconds_at(now).total_cmp(&other.seconds_at(now))
             });
@@ -239,10 +239,10 @@ mod tests {
     #[test]
     fn the_callers_that_are_remembered_are_bounded() {
         let turns = of_places(1);
-        for caller in 0..2 * REMEMBERED_MAX as u128 {
+        for caller in 0..2 * CALLERS_RECORDED_MAX as u128 {
             drop(turns.take(CallerId(caller)).now_or_never().unwrap().unwrap());
         }
-        assert_eq!(lock_queue(&turns.0).spent.len(), REMEMBERED_MAX);
+        assert_eq!(lock_queue(&turns.0).spent.len(), CALLERS_RECORDED_MAX);
     }
 
     #[test]

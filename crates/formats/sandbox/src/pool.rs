@@ -80,7 +80,7 @@ impl ProcessReader {
         if !confinement.missing.is_empty() {
             self.told.call_once(|| {
                 let missing = confinement.missing.join("; ");
-                tracing::warn!("the reader is confined less than it could be: {missing}");
+                tracing::warn!("the sandbox of the reader is incomplete: {missing}");
             });
         }
         Ok(worker)

@@ -74,9 +74,9 @@ pub struct KeyRing {
     /// The digest of a key that the operator chose; it need not have the usual format.
     chosen: Option<SecretDigest>,
     cache: HolderCache,
-    /// The reads of the store under way.
+    /// Reads of the store in progress.
     reads: Arc<SingleFlight<KeyRead, Result<Arc<CredentialHolder>, KeyRefusal>>>,
-    /// The keys used since the last `note_uses`, with their last use.
+    /// The keys used since the last `write_last_uses`, with their last use.
     uses: Mutex<HashMap<KeyId, Timestamp>>,
 }
 

@@ -39,7 +39,7 @@ impl ControlService {
         match self.store.commit(WriteGroup::from_write(StoreWrite::AddOwner(owner.clone()))).await {
             Ok(()) => self.build_account_report(&owner).await,
             Err(StoreError::Duplicate(_)) => {
-                let message = format!("the account `{name}` is already there; choose another name");
+                let message = format!("the account `{name}` already exists; choose another name");
                 Err(OperationError::Refused(message))
             }
             Err(error) => Err(error.into()),
@@ -219,7 +219,9 @@ impl ControlService {
         owner: &Owner,
     ) -> Result<AccountReport, OperationError> {
         self.build_account_report(owner).await.map_err(|error| {
-            OperationError::Unknown(format!("it was done, and the balance cannot be read: {error}"))
+            OperationError::Unknown(format!(
+                "the operation was performed, but the new balance cannot be read: {error}"
+            ))
         })
     }
 
@@ -259,7 +261,7 @@ impl ControlService {
 fn wallet_address(written: &str) -> Result<WalletAddress, OperationError> {
     WalletAddress::parse(written).ok_or_else(|| {
         OperationError::Refused(format!(
-            "`{written}` is no address of a wallet; write 0x and 40 digits, or base58 of Solana"
+            "`{written}` is not a wallet address; use 0x and 40 hexadecimal digits, or base58 for Solana"
         ))
     })
 }

@@ -48,7 +48,7 @@ pub(crate) fn check_reason(reason: &str) -> Result<String, OperationError> {
         return Ok(reason.to_owned());
     }
     Err(OperationError::Refused(format!(
-        "say why, in 1 to {REASON_CHARS_MAX} characters on one line: it is kept in the audit trail"
+        "give a reason of 1 to {REASON_CHARS_MAX} characters on one line, for the audit trail"
     )))
 }
 

@@ -16,7 +16,7 @@ impl ControlService {
         path: &Path,
     ) -> Result<BackupReport, OperationError> {
         if !path.is_absolute() {
-            let message = format!("{} is no absolute path", path.display());
+            let message = format!("{} is not an absolute path", path.display());
             return Err(OperationError::Refused(message));
         }
         let made_at = self.clock.now();

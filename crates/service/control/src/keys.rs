@@ -28,7 +28,7 @@ impl ControlService {
             Ok(created) => created,
             Err(StoreError::TooMany { most }) => {
                 return Err(OperationError::Refused(format!(
-                    "`{}` has {most} keys, the most there can be; revoke one first",
+                    "`{}` has the maximum of {most} keys; revoke one first",
                     owner.name
                 )));
             }
@@ -59,7 +59,7 @@ impl ControlService {
         for owner in self.every_account().await? {
             let Some(key) = self.store.key(owner.id, KeyId(id)).await? else { continue };
             if key.revoked.is_some() {
-                return Err(OperationError::Refused(format!("{id} was revoked before")));
+                return Err(OperationError::Refused(format!("{id} is already revoked")));
             }
             self.keys.revoke(&key).await?;
             return Ok(to_key_line(&key, &owner));
@@ -131,10 +131,10 @@ fn parse_limit(currency: &str, text: Option<&str>) -> Result<Option<Nano>, Opera
 
 fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, OperationError> {
     let expires = Timestamp::parse(text).ok_or_else(|| {
-        OperationError::Refused(format!("{text} is no date; write one such as 2027-01-31"))
+        OperationError::Refused(format!("{text} is not a date; use the form 2027-01-31"))
     })?;
     if expires <= now {
-        let message = format!("{expires} has passed; write a moment that is still to come");
+        let message = format!("{expires} is in the past; give a time in the future");
         return Err(OperationError::Refused(message));
     }
     Ok(expires)

@@ -84,8 +84,7 @@ impl ControlService {
         let mended = self.ledger.reset_time(audit).await?;
         let mended = mended.ok_or_else(|| {
             OperationError::Refused(
-                "the books are not dated ahead of the clock, so there is nothing to mend"
-                    .to_owned(),
+                "the journal is not ahead of the clock: there is nothing to change".to_owned(),
             )
         })?;
         Ok(TimeMendReport { from: mended.from.to_string(), to: mended.to.to_string() })

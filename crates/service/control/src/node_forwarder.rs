@@ -58,7 +58,7 @@ impl ControlService {
             NodeOrder::Perform { by, operation } => self.perform_here(&by, operation).await,
             NodeOrder::CreditClaim { claim } => {
                 let desk = self.payments.get().ok_or_else(|| {
-                    OperationError::Failed("no payments are taken at this node".to_owned())
+                    OperationError::Failed("this node does not accept payments".to_owned())
                 })?;
                 desk.recheck(ClaimId(claim)).await.map(|_| ControlReply::Done)
             }

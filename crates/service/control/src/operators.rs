@@ -78,7 +78,7 @@ impl ControlService {
 fn refuse_many(error: StoreError) -> OperationError {
     match error {
         StoreError::TooMany { most } => OperationError::Refused(format!(
-            "`{DEFAULT_ACCOUNT}` has {most} keys, the most there can be; revoke one first"
+            "`{DEFAULT_ACCOUNT}` has the maximum of {most} keys; revoke one first"
         )),
         error => error.into(),
     }

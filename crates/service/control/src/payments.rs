@@ -99,11 +99,11 @@ impl ControlService {
             self.build_audit_row(by, "payments write-off", &format_payment_id(claim.id), detail)
         };
         if missing.contains(&claim.id) {
-            let told = told("credited and gone from its chain");
+            let told = told("credited and missing on its chain");
             let writes = vec![StoreWrite::NoteFoundClaim(claim.id), told];
             self.store.commit(WriteGroup { writes }).await?;
         } else if received.contains(&claim.id) {
-            let told = told("come for a failed payment and not credited");
+            let told = told("received for a failed payment and not credited");
             let writes = vec![StoreWrite::DropReceivedClaim(claim.id), told];
             self.store.commit(WriteGroup { writes }).await?;
         } else {
@@ -134,7 +134,7 @@ impl ControlService {
     async fn find_payment(&self, id: &str) -> Result<PaymentClaim, OperationError> {
         let claim = parse_payment_id(id).ok_or_else(|| {
             OperationError::Refused(format!(
-                "`{id}` is no payment; write {ID_PREFIX} and 40 digits, as `payments list` shows it"
+                "`{id}` is not a payment id: {ID_PREFIX} and 40 hexadecimal digits"
             ))
         })?;
         let found = self.store.claim(claim).await?;
@@ -157,9 +157,9 @@ fn describe_trouble(
     received: &[ClaimId],
 ) -> Option<&'static str> {
     if missing.contains(&claim.id) {
-        return Some("credited, and not on its chain any more");
+        return Some("credited, and missing on its chain");
     }
-    received.contains(&claim.id).then_some("failed, and its money came all the same")
+    received.contains(&claim.id).then_some("failed, and its money arrived later")
 }
 
 fn to_payment_line(claim: &PaymentClaim, trouble: Option<&str>) -> PaymentLine {

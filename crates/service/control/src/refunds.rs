@@ -49,7 +49,7 @@ impl ControlService {
             }),
             RefundOutcome::Before if is_repeat => self.recorded_refund(charge).await,
             RefundOutcome::Before => Err(OperationError::Refused(format!(
-                "the charge {charge} was given back before; that is done once, whole or in part"
+                "the charge {charge} was already refunded, which is possible only once"
             ))),
         }
     }

@@ -193,7 +193,7 @@ impl ControlService {
             ControlOperation::Backup { path } => {
                 self.back_up(by, &path).await.map(ControlReply::BackedUp)
             }
-            other => Err(OperationError::Failed(format!("nobody carries out {other:?}"))),
+            other => Err(OperationError::Failed(format!("unsupported operation {other:?}"))),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::service::ControlService;
 /// Minimum stake that counts: 0.1 DIEM.
 const STAKE_MIN: Nano = Nano::from_nanos(100_000_000);
 /// Wallets read per store query.
-const PORTION: usize = 500;
+const WALLETS_PER_QUERY: usize = 500;
 
 /// The amount that a wallet has staked, or the error.
 pub type StakeFuture<'a> = Pin<Box<dyn Future<Output = Result<Nano, String>> + Send + 'a>>;
@@ -55,7 +55,7 @@ impl ControlService {
                 // An error for one owner must not stop the others.
                 Err(error) => {
                     let owner = owner.0;
-                    tracing::warn!(%owner, "the stake of {owner} is not in force yet: {error}");
+                    tracing::warn!(%owner, "the stake of {owner} was not applied: {error}");
                     read.unread += 1;
                 }
             }
@@ -83,7 +83,7 @@ impl ControlService {
         let mut wallets: BTreeMap<OwnerId, Vec<String>> = BTreeMap::new();
         let mut after = String::new();
         loop {
-            let owners = self.store.list_owners(OwnerKind::Evm, &after, PORTION).await?;
+            let owners = self.store.list_owners(OwnerKind::Evm, &after, WALLETS_PER_QUERY).await?;
             let Some(last) = owners.last() else { break };
             after.clone_from(&last.name);
             for owner in owners {
@@ -92,7 +92,7 @@ impl ControlService {
         }
         after.clear();
         loop {
-            let links = self.store.wallet_links(OwnerKind::Evm, &after, PORTION).await?;
+            let links = self.store.wallet_links(OwnerKind::Evm, &after, WALLETS_PER_QUERY).await?;
             let Some(last) = links.last() else { break };
             after.clone_from(&last.address);
             for link in links {
@@ -111,7 +111,10 @@ async fn sum_stakes(reader: &dyn StakeReader, wallets: &[String]) -> Option<Nano
         match reader.read_stake(address).await {
             Ok(staked) => sum = sum.saturating_add(staked),
             Err(cause) => {
-                tracing::warn!(wallet, "the stake of {wallet} could not be read: {cause}");
+                tracing::warn!(
+                    wallet,
+                    "the stake of the wallet {wallet} could not be read: {cause}"
+                );
                 return None;
             }
         }

@@ -5,7 +5,7 @@
 //! worker names the fence of its lease, so that a worker that lost its lease can change nothing.
 //!
 //! Modules:
-//! - `rules`, `fair`, `timing`, `content`: decisions as functions of values.
+//! - `rules`, `owner_turns`, `timing`, `content`: decisions as functions of values.
 //! - `queue`: adds and queries jobs. `worker` claims them, `run` processes one.
 //! - `results`: reads, deletes and sweeps results. `link`: signed links to results.
 

@@ -15,7 +15,7 @@ pub(crate) struct OwnerTurns {
 }
 
 /// Above this number, owners without running jobs are removed.
-const REMEMBERED_MAX: usize = 10_000;
+const OWNERS_RECORDED_MAX: usize = 10_000;
 
 impl OwnerTurns {
     /// Orders the oldest job of each owner: fewest running jobs first, then longest since the last
@@ -34,7 +34,7 @@ impl OwnerTurns {
         *self.under_way.entry(owner).or_default() += 1;
         self.turns += 1;
         self.last_turn.insert(owner, self.turns);
-        if REMEMBERED_MAX < self.last_turn.len() {
+        if OWNERS_RECORDED_MAX < self.last_turn.len() {
             let under_way = &self.under_way;
             self.last_turn.retain(|owner, _| under_way.contains_key(owner));
         }

@@ -21,7 +21,7 @@ pub const MEDIA_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Objects deleted per batch.
 const DELETED_AT_ONCE: usize = 100;
 /// Jobs deleted per batch, so that other writes do not wait long.
-const FORGOTTEN_AT_ONCE: usize = 1000;
+const JOBS_DELETED_PER_BATCH: usize = 1000;
 /// An object older than this without a row never gets one.
 const ORPHAN_AGE: Duration = Duration::from_secs(60 * 60);
 
@@ -112,7 +112,7 @@ impl JobQueue {
             self.delete_object(media.id).await.map_err(|error| error.to_string())?;
         }
         let before = now.minus(self.settings.retention);
-        let forget = JobWrite::DropEnded { before, rows_max: FORGOTTEN_AT_ONCE };
+        let forget = JobWrite::DropEnded { before, rows_max: JOBS_DELETED_PER_BATCH };
         let forgotten =
             store.commit(WriteGroup::from_write(StoreWrite::Job(Box::new(forget)))).await;
         forgotten.map_err(|error| error.to_string())

@@ -13,7 +13,7 @@ use crate::failure::{FailureReason, JobFailure};
 pub const ATTEMPTS_MAX: u32 = 3;
 /// Maximum time that a job may wait or run at a provider. After it the hold is released and a
 /// warning is logged.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const JOB_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// A provider that gave no response about a job for this long is polled less often.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(600);
 /// Polling interval for such jobs.
@@ -46,13 +46,13 @@ pub(crate) fn decide_first_step(job: &QueuedJob, knows_names: bool, now: Timesta
         };
     }
     if was_cut_off && !knows_names {
-        let message = "The service was interrupted while it handed the job in.";
+        let message = "The service was interrupted while it submitted the job.";
         return FirstStep::End(JobFailure::new(FailureReason::Interrupted, message));
     }
     if job.wants_cancel {
         return FirstStep::End(cancelled_failure());
     }
-    if job.queued.plus(PATIENCE) <= now {
+    if job.queued.plus(JOB_TIME_MAX) <= now {
         return FirstStep::End(overdue_failure());
     }
     if was_cut_off { FirstStep::SubmitAgain } else { FirstStep::Submit }
@@ -171,11 +171,11 @@ pub(crate) fn decide_after_poll(
 }
 
 fn is_overdue(job: &QueuedJob, now: Timestamp) -> bool {
-    job.submitted.unwrap_or(job.queued).plus(PATIENCE) <= now
+    job.submitted.unwrap_or(job.queued).plus(JOB_TIME_MAX) <= now
 }
 
 pub(crate) fn provider_failure() -> JobFailure {
-    JobFailure::new(FailureReason::Provider, "The model's provider failed to do the work.")
+    JobFailure::new(FailureReason::Provider, "The model's provider failed.")
 }
 
 pub(crate) fn cancelled_failure() -> JobFailure {

@@ -82,7 +82,7 @@ impl JobRun {
         match stopped {
             Some(RunStop::Written) => {}
             Some(RunStop::Fenced) => {
-                tracing::warn!(job = %job.id.0, "a job is somebody else's now");
+                tracing::warn!(job = %job.id.0, "another worker has taken over the job");
             }
             Some(RunStop::Unwritable(error)) => {
                 tracing::warn!(job = %job.id.0, error, "a job is left until its lease ends: {error}");
@@ -92,7 +92,7 @@ impl JobRun {
                 let lease_until = jobs.now();
                 let let_go = write_step(&jobs, &job, JobStep::Beat { lease_until }).await;
                 if let Err(error) = let_go {
-                    tracing::warn!(job = %job.id.0, ?error, "a lease was not let go of");
+                    tracing::warn!(job = %job.id.0, ?error, "a lease was not released");
                 }
             }
         }
@@ -136,7 +136,7 @@ impl JobRun {
     /// failed; otherwise it waits, because the operator may restore the provider.
     async fn handle_missing_engine(&mut self) -> RunResult<()> {
         if self.job.ticket.is_none() {
-            let message = "The model is not available any more.";
+            let message = "The model is no longer available.";
             return self
                 .end_with_failure(JobFailure::new(FailureReason::Unsupported, message))
                 .await;
@@ -155,7 +155,8 @@ impl JobRun {
     /// `None` if the engine did not accept the job and that was written.
     async fn submit(&mut self, engine: &dyn MediaEngine) -> RunResult<Option<MediaTicket>> {
         let Ok(request) = serde_json::from_str::<MediaRequest>(&self.job.request) else {
-            let message = "The job was queued by another release, which this one cannot read.";
+            let message =
+                "The job was queued by another release in a format that this release cannot read.";
             self.end_with_failure(JobFailure::new(FailureReason::Unsupported, message)).await?;
             return Ok(None);
         };
@@ -168,7 +169,9 @@ impl JobRun {
                 Ok(Some(ticket))
             }
             Err(error) => {
-                tracing::warn!(job = %name, model = self.job.model, %error, "a job was not taken");
+                tracing::warn!(
+                    job = %name, model = self.job.model, %error, "a provider did not accept a job"
+                );
                 let next = rules::decide_after_submit_error(
                     error,
                     self.job.attempts,
@@ -205,7 +208,9 @@ impl JobRun {
             match &outcome {
                 Ok(_) => heard = now,
                 Err(error) => {
-                    tracing::warn!(job = %self.job.id.0, %error, "a provider is silent: {error}");
+                    tracing::warn!(
+                        job = %self.job.id.0, %error, "a provider does not report on a job: {error}"
+                    );
                 }
             }
             match rules::decide_after_poll(outcome, &self.job, heard, now) {
@@ -254,7 +259,7 @@ impl JobRun {
             Err(error) => return self.retry_fetch(&error.to_string()).await,
         };
         let Some(content_type) = content::content_type(self.job.kind, &kept.written.head) else {
-            tracing::warn!(job = %self.job.id.0, "what a provider made is neither sound nor video");
+            tracing::warn!(job = %self.job.id.0, "a result is neither audio nor video");
             return self.end_with_failure(rules::provider_failure()).await;
         };
         let (now, job) = (self.jobs.now(), &self.job);
@@ -301,7 +306,7 @@ impl JobRun {
 
     /// The provider has the result, so the download is retried until the job's time limit.
     async fn retry_fetch(&mut self, error: &str) -> RunResult<()> {
-        tracing::warn!(job = %self.job.id.0, error, "what a job made was not fetched: {error}");
+        tracing::warn!(job = %self.job.id.0, error, "a result was not downloaded: {error}");
         let silent = Err(EngineError::BadAnswer { cause: error.to_owned() });
         let now = self.jobs.now();
         match rules::decide_after_poll(silent, &self.job, now, now) {
@@ -322,7 +327,7 @@ impl JobRun {
                 job = %self.job.id.0,
                 model = self.job.model,
                 ticket = self.job.ticket.as_deref().unwrap_or("none"),
-                "a job ended without a verdict of its provider, who may charge for it: {}",
+                "a job ended without a final status from its provider, which may charge for it: {}",
                 reason.name()
             );
         }

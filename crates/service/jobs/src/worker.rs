@@ -36,7 +36,7 @@ impl JobQueue {
                 () = self.added.notified() => {}
             }
             if let Err(error) = self.claim_due_jobs(&tasks, &stop).await {
-                tracing::warn!(%error, "queued jobs were not taken up: {error}");
+                tracing::warn!(%error, "queued jobs were not started: {error}");
             }
         }
     }
@@ -57,7 +57,7 @@ impl JobQueue {
                 _ = scan.tick() => self.drop_orphans().await,
             };
             if let Err(error) = kept {
-                tracing::warn!(error, "the queue was not tended: {error}");
+                tracing::warn!(error, "the maintenance of the job queue failed: {error}");
             }
         }
     }

@@ -92,7 +92,7 @@ impl ClockWatch {
 
 fn log_change(is_right: bool, expected: Timestamp, now: Timestamp) {
     if is_right {
-        tracing::info!("the clock is right again, and charging goes on");
+        tracing::info!("the clock is right again: charging resumes");
     } else {
         tracing::error!(
             clock.expected = %expected,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ledger_core::{CommandOutcome, CreditCommand, HoldId, HoldKind, HoldPayer, HoldRange};
+use ledger_core::{CommandOutcome, CreditCommand, EntryId, HoldId, HoldKind, HoldPayer, HoldRange};
 use money::{CurrencyFunds, Nano};
 
 use crate::error::HoldRefused;
@@ -64,6 +64,11 @@ impl RequestHold {
     /// The sum held over all currencies.
     pub fn amount(&self) -> Nano {
         self.means.total()
+    }
+
+    /// The id of the charge if the hold is settled.
+    pub fn charge_id(&self) -> EntryId {
+        EntryId(self.id.0)
     }
 
     pub fn payer(&self) -> &HoldPayer {

@@ -21,16 +21,17 @@ use crate::state::Ledger;
 
 /// Time for which the address of an owner's home is cached. A dead node is noticed sooner, by the
 /// request that cannot reach it.
-const BELIEVED: Duration = Duration::from_secs(2);
+const HOME_CACHE_LIFETIME: Duration = Duration::from_secs(2);
 /// Capacity of the caches, which are cleared when full: each entry costs one query to learn again.
-const REMEMBERED_MAX: usize = 100_000;
-/// Locks for taking over and giving up owners; owners that hash to the same lock wait for each
+const HOMES_CACHED_MAX: usize = 100_000;
+/// Locks for taking over and releasing owners; owners that hash to the same lock wait for each
 /// other.
-const TURNS: usize = 64;
+const OWNER_LOCKS: usize = 64;
 
-/// Time without requests after which an owner is given up; at most `GIVEN_UP_AT_ONCE` per `tend`.
+/// Time without requests after which an owner is released; at most `RELEASED_PER_CALL_MAX` per call
+/// of `run_maintenance`.
 const IDLE: Duration = Duration::from_secs(300);
-const GIVEN_UP_AT_ONCE: usize = 64;
+const RELEASED_PER_CALL_MAX: usize = 64;
 
 /// Attempts to recall an owner from another node, `RECALL_PAUSE` apart.
 const RECALLS_MAX: u32 = 50;
@@ -51,7 +52,7 @@ pub(crate) struct OwnerHomes {
     elsewhere: Mutex<HashMap<OwnerId, (Instant, String)>>,
     /// Owners that did not exist when they were last looked up: wallets that never paid.
     strangers: Mutex<HashSet<OwnerId>>,
-    turns: [tokio::sync::Mutex<()>; TURNS],
+    turns: [tokio::sync::Mutex<()>; OWNER_LOCKS],
     hasher: RandomState,
 }
 
@@ -80,19 +81,19 @@ impl OwnerHomes {
     }
 
     async fn lock_owner(&self, owner: OwnerId) -> MutexGuard<'_, ()> {
-        let turn = self.hasher.hash_one(owner) % TURNS as u64;
+        let turn = self.hasher.hash_one(owner) % OWNER_LOCKS as u64;
         self.turns[turn as usize].lock().await
     }
 
     fn cached_address(&self, owner: OwnerId) -> Option<String> {
         let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, address) = elsewhere.get(&owner)?;
-        (since.elapsed() < BELIEVED).then(|| address.clone())
+        (since.elapsed() < HOME_CACHE_LIFETIME).then(|| address.clone())
     }
 
     fn cache_address(&self, owner: OwnerId, address: String) {
         let mut elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
-        if REMEMBERED_MAX <= elsewhere.len() {
+        if HOMES_CACHED_MAX <= elsewhere.len() {
             elsewhere.clear();
         }
         elsewhere.insert(owner, (Instant::now(), address));
@@ -105,7 +106,7 @@ impl OwnerHomes {
 
     fn set_unknown_owner(&self, owner: OwnerId, is_one: bool) {
         let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
-        if REMEMBERED_MAX <= strangers.len() {
+        if HOMES_CACHED_MAX <= strangers.len() {
             strangers.clear();
         }
         if is_one {
@@ -216,10 +217,10 @@ impl Ledger {
     pub(crate) async fn release_idle_owners(&self) {
         let time = if self.shared.store.clock_fault().is_some() { Duration::ZERO } else { IDLE };
         let mut idle = self.shared.lock().idle_owners(time);
-        idle.truncate(GIVEN_UP_AT_ONCE);
+        idle.truncate(RELEASED_PER_CALL_MAX);
         for owner in idle {
             if let Err(error) = self.release_owner(owner).await {
-                tracing::debug!(%error, "accounts were not given up: {error}");
+                tracing::debug!(%error, "an idle account was not released: {error}");
                 return;
             }
         }

@@ -5,6 +5,7 @@ use ledger_core::{
     HoldKind, HoldPayer, HoldRange,
 };
 use moment::Timestamp;
+use money::CurrencyFunds;
 use store::write::StoreWrite;
 use uuid::Uuid;
 
@@ -56,6 +57,16 @@ impl Ledger {
         charge: WorkCharge,
         also: Vec<StoreWrite>,
     ) -> Result<ChargeReceipt, LedgerError> {
+        self.settle_job_with(job, charge, |_| also).await
+    }
+
+    /// The same, with writes that depend on what was charged.
+    pub async fn settle_job_with(
+        &self,
+        job: LedgerJob,
+        charge: WorkCharge,
+        also: impl FnOnce(&ChargeReceipt) -> Vec<StoreWrite> + Send,
+    ) -> Result<ChargeReceipt, LedgerError> {
         self.move_owner_here(job.payer.owner).await?;
         let entry = job.charge_id();
         let draft =
@@ -66,8 +77,9 @@ impl Ledger {
         let command = CreditCommand::Settle { entry, hold: job.hold, cost: draft.total() };
         let outcome = self
             .write_out(&command, |outcome, now| {
-                let mut writes = also;
+                let mut writes = Vec::new();
                 if let CommandOutcome::Settled(receipt) = outcome {
+                    writes = also(receipt);
                     writes.extend(
                         draft.into_paid_rows(receipt, now).into_iter().map(StoreWrite::AddUsage),
                     );
@@ -86,6 +98,12 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         self.move_owner_here(job.payer.owner).await?;
         self.write_out(&CreditCommand::Release { hold: job.hold }, |_, _| also).await.map(|_| ())
+    }
+
+    /// The amounts held for a job; None if its hold has ended.
+    pub async fn job_means(&self, job: LedgerJob) -> Result<Option<CurrencyFunds>, LedgerError> {
+        self.move_owner_here(job.payer.owner).await?;
+        Ok(self.shared.lock().core.held_funds(job.hold))
     }
 
     async fn write_out(

@@ -1,7 +1,7 @@
 //! The live ledger: holds in memory, settles made durable by group commit.
 //!
 //! [`Ledger`] is the only thing that moves money while the service runs. It keeps the pure core of
-//! `credits` behind a lock and hands the core's decisions to the `store`, in order. A request goes
+//! `ledger-core` behind a lock and hands the core's decisions to the `store`, in order. A request goes
 //! hold → settle, or hold → release; nothing else ends a hold, and a [`RequestHold`] that is dropped
 //! releases itself.
 //!
@@ -10,11 +10,11 @@
 //! - `charge`: the cost of a piece of work, and its usage rows.
 //! - `homes`: the owners that this node decides for, when several nodes share the books.
 //! - `clock_watch`: checks the wall clock that all of it follows.
-//! - `mend_time`: resets the books' time to the clock after they ran ahead.
-//! - `uncharged`: work that was done and could not be charged.
-//! - `live`, `watch`: the state behind the lock, and the groups that are being committed.
-//! - `tend`: periodic work: expiry, and recovery when the disk was full.
-//! - `reconcile`, `verify`, `export`: proof that the books are right.
+//! - `time_reset`: resets the books' time to the clock after they ran ahead.
+//! - `uncharged_work`: work that was done and could not be charged.
+//! - `state`, `commit_watch`: the state behind the lock, and the groups that are being committed.
+//! - `maintenance`: periodic work: expiry, and recovery after a failed commit.
+//! - `reconcile`, `verify`, `export`: checks that balances, rows and journal agree.
 
 mod charge;
 mod clock_watch;

@@ -60,7 +60,7 @@ impl LoadedCore {
 impl Ledger {
     /// Does the periodic work; call it about every second. Waits for groups that no task waits for,
     /// reloads a stopped ledger once the store can be written again, refunds charges of refused
-    /// callers, gives up idle owners, and expires lots.
+    /// callers, releases idle owners, and expires lots.
     pub async fn run_maintenance(&self) -> Result<(), LedgerError> {
         self.stop_if_retired();
         self.follow_store_clock();
@@ -146,7 +146,7 @@ impl Ledger {
         }
         live.generation += 1;
         live.core_state = CoreState::Running;
-        tracing::info!("the store can be written again, and charging goes on");
+        tracing::info!("the store can be written again: charging resumes");
         Ok(())
     }
 

@@ -20,8 +20,8 @@ pub struct ReconcileReport {
     pub entries: usize,
 }
 
-/// The rows found last time, to which the journal is added: those of accounts that are open, or
-/// changed since the reconciliation before.
+/// The rows of the last reconciliation, to which new journal entries are added. Only of accounts
+/// that were open, or had changed since the reconciliation before.
 #[derive(Debug)]
 pub(crate) struct ReconcileBaseline {
     last_seq: i64,

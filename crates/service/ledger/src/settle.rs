@@ -20,8 +20,8 @@ use crate::uncharged_work::UnchargedWork;
 /// Records of the usual charge, paid by one lot through a key: a transfer and the key's counter.
 const RECORDS_USUAL: usize = 2;
 
-/// Time until the caller of a request is refused whose charge has no known outcome: a commit was
-/// sent, and the database is unreachable since.
+/// Timeout of a charge whose commit was sent to a database that became unreachable, so that its
+/// outcome is unknown. Then the caller is refused.
 const OUTCOME_MAX: Duration = Duration::from_secs(18);
 
 impl Ledger {
@@ -69,6 +69,18 @@ impl Ledger {
             }
             Ok(receipt)
         }
+    }
+
+    /// The receipt that settling would give now. Charges nothing.
+    pub fn preview_settle(
+        &self,
+        hold: &RequestHold,
+        charge: &WorkCharge,
+    ) -> Result<ChargeReceipt, LedgerError> {
+        let cost = charge.total().map_err(|_| CommandRejection::InvalidAmount)?;
+        let live = self.shared.lock();
+        let now = live.query_time(self.shared.now());
+        Ok(live.core.preview_settle(hold.id, cost, now)?)
     }
 
     /// Decides the charge. If it fails, now or when it is written, the work is recorded as
@@ -152,7 +164,9 @@ impl LedgerState {
         self.written_off_nano = self.written_off_nano.saturating_add(written_off);
         if 0 < written_off {
             let charge = receipt.charge.0;
-            tracing::warn!(%charge, written_off, "a charge was beyond what its owner could pay");
+            tracing::warn!(
+                %charge, written_off, "a charge exceeded its owner's money: the rest is written off"
+            );
         }
         receipt
     }

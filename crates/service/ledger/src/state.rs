@@ -57,11 +57,11 @@ pub(crate) struct LedgerState {
     pub(crate) core_state: CoreState,
     /// Counts reloads: holds of an earlier generation are unknown to the core.
     pub(crate) generation: u64,
-    /// Groups in flight whose waiter was dropped; `tend` waits for them.
+    /// Groups in flight whose waiter was dropped; `run_maintenance` waits for them.
     pub(crate) unwatched: Vec<UnwatchedGroup>,
     /// Credits of groups in flight, and of lost ones until the core is reloaded.
     pub(crate) unconfirmed: UnconfirmedCredits,
-    /// Durable charges of refused callers, refunded by `tend`.
+    /// Durable charges of refused callers, refunded by `run_maintenance`.
     pub(crate) late_charges: Vec<LateCharge>,
     /// The last journal entry that was written or handed to the store.
     pub(crate) last: LastEntry,

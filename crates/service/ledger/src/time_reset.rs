@@ -58,7 +58,7 @@ impl Ledger {
         }
         self.recover().await?;
         mended?;
-        tracing::warn!("the books were dated {from}; they follow the clock again, from {to} on");
+        tracing::warn!("the ledger was dated {from}; it follows the clock again, from {to} on");
         Ok(Some(TimeResetReport { from, to }))
     }
 

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::settler::SettleFailure;
 
 /// Time for which a check is valid.
-const BELIEVED: Duration = Duration::from_secs(60);
+const CHECK_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The chain that a node should serve, and when that was last confirmed.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl ChainIdentity {
     /// True if the node has to be checked.
     pub(crate) fn is_due(&self) -> bool {
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        confirmed.is_none_or(|at| BELIEVED <= at.elapsed())
+        confirmed.is_none_or(|at| CHECK_LIFETIME <= at.elapsed())
     }
 
     /// Records the result of a check. An error, which is logged, if the node serves another chain.
@@ -46,7 +46,7 @@ impl ChainIdentity {
         tracing::error!(
             served,
             expected,
-            "a node serves {served} and not {expected}: nothing is sent or credited by it"
+            "a node serves {served} and not {expected}: it is no longer used"
         );
         Err(SettleFailure::WrongChain { served: served.to_owned(), expected: expected.clone() })
     }

@@ -32,7 +32,8 @@ impl SettlementContext {
         let claim = self.claim_of(&order);
         let found = self.store.claim(claim.id).await.map_err(refuse_unavailable)?;
         let Some(found) = found else { return self.begin(claim, order).await };
-        match found.state {
+        let was_public = found.was_sent();
+        let settled = match found.state {
             ClaimState::Credited => self.read_settled(&found).await,
             ClaimState::Submitted | ClaimState::Unknown => {
                 self.continue_sent(found, self.deadline()).await
@@ -48,7 +49,8 @@ impl SettlementContext {
                 _ => self.begin(claim, order).await,
             },
             ClaimState::Failed => self.begin(claim, order).await,
-        }
+        };
+        settled.map(|settled| SettledPayment { is_new: settled.is_new && !was_public, ..settled })
     }
 
     /// Continues a claim that no request waits for: after a restart, or after a request timed out.
@@ -98,7 +100,10 @@ impl SettlementContext {
         let prepared =
             prepared.unwrap_or_else(|_| Err(SettleFailure::unable("the chain is too slow")));
         match prepared {
-            Ok(PaymentPreparation::Ready(prepared)) => self.send(claim, prepared, deadline).await,
+            Ok(PaymentPreparation::Ready(prepared)) => {
+                let sent = self.send(claim, prepared, deadline).await;
+                sent.map(|settled| SettledPayment { is_new: true, ..settled })
+            }
             Ok(PaymentPreparation::Moved(moved)) => self.credit(&claim, moved).await,
             Err(SettleFailure::Declined(decline)) => self.decline(&claim, decline).await,
             Err(setback) => self.release(&claim, &setback.to_string()).await,
@@ -126,7 +131,7 @@ impl SettlementContext {
             Err(setback) => {
                 tracing::warn!(
                     cause = %setback,
-                    "a payment was sent without a clear answer: {setback}"
+                    "a payment got an unclear answer: {setback}"
                 );
                 self.poll_until_settled(claim, deadline).await
             }
@@ -151,7 +156,7 @@ impl SettlementContext {
             }
             let is_replaced = self.replace_if_stuck(&mut claim).await?;
             if is_replaced && let Err(setback) = self.settler.send(&claim).await {
-                tracing::warn!(cause = %setback, "a dearer payment was sent without a clear answer: {setback}");
+                tracing::warn!(cause = %setback, "a replacement got an unclear answer: {setback}");
             }
             sleep(self.policy.poll).await;
         }
@@ -316,6 +321,7 @@ impl SettlementContext {
             transaction: transaction.clone(),
             amount: credit.amount,
             balance: balances.usd,
+            is_new: false,
         })
     }
 

@@ -74,7 +74,7 @@ impl DirectSettler {
         match (is_evm, &self.evm, &self.solana) {
             (true, Some(relayer), _) => Ok(ChainSender::Evm(relayer)),
             (false, _, Some(cosigner)) => Ok(ChainSender::Solana(cosigner)),
-            _ => Err(SettleFailure::unable("payments on this network are not settled any more")),
+            _ => Err(SettleFailure::unable("payments on this network are no longer settled")),
         }
     }
 }

@@ -99,7 +99,7 @@ impl FacilitatorSettler {
         match (is_evm, &self.evm, &self.solana) {
             (true, Some(chain), _) => chain.look_up(claim, None).await,
             (false, _, Some(chain)) => chain.look_up(claim).await,
-            _ => Err(SettleFailure::unable("payments on this network are not settled any more")),
+            _ => Err(SettleFailure::unable("payments on this network are no longer settled")),
         }
     }
 }
@@ -216,7 +216,7 @@ fn decline_with_reason(reason: Option<String>) -> PaymentDecline {
         !reason.is_empty() && reason.len() <= WORD_CHARS_MAX && reason.bytes().all(is_plain)
     };
     let reason = reason.filter(is_word).unwrap_or_else(|| "invalid_payload".to_owned());
-    let message = "The payment would not go through: look at `details.reason`";
+    let message = "The payment would fail: see `details.reason`";
     PaymentDecline::new(reason, message)
 }
 

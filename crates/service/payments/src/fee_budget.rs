@@ -54,7 +54,7 @@ impl FeeBudget {
                  right, raise it"
             );
             return Err(SettleFailure::Unable(format!(
-                "the fees of the last hour have come to `{setting}`"
+                "the fees of the last hour have reached `{setting}`"
             )));
         }
         match slots.back_mut() {

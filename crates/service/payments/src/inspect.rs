@@ -82,7 +82,7 @@ async fn check_evm_chain(
     };
     if chain_id != terms.chain_id {
         let wanted = terms.chain_id;
-        let fix = format!("give a node of chain {wanted}, or correct `chain_id`");
+        let fix = format!("use a node of chain {wanted}, or correct `chain_id`");
         return vec![report_needed(NODE, format!("serves chain {chain_id}"), fix)];
     }
     let mut findings = vec![report_fine(NODE, format!("serves chain {chain_id}"))];
@@ -94,7 +94,7 @@ async fn check_evm_chain(
         Ok(Some(true)) => report_fine(ASSET, "the token's name and version are as configured"),
         Ok(Some(false)) => report_needed(
             ASSET,
-            "the token signs under another name, version or chain",
+            "the token has another EIP-712 name, version or chain than configured",
             "correct `asset_evm_name` and `asset_evm_version`",
         ),
         Ok(None) => report_needed(
@@ -116,7 +116,7 @@ fn check_clock_skew(now: Timestamp, block_s: u64) -> InspectionFinding {
     if apart_s <= SKEW_S_MAX {
         return report_fine(CLOCK, format!("{apart_s} s from the chain's newest block"));
     }
-    let fix = "set this machine's clock, or use a node that follows its chain";
+    let fix = "set this machine's clock, or use a node that is synchronized with its chain";
     let found = format!("{apart_s} s from the chain's newest block");
     InspectionFinding { about: CLOCK, found, remedy: FindingRemedy::Advised(fix.to_owned()) }
 }
@@ -128,7 +128,7 @@ async fn check_relayer_funds(relayer: &EvmRelayer) -> InspectionFinding {
         Ok(0) => report_needed(KEY, format!("{address} has no coins"), "send it coins for gas"),
         Ok(coins) if coins < RELAYER_COINS_LOW => InspectionFinding {
             about: KEY,
-            found: format!("{address} has {coins} wei, which is little"),
+            found: format!("{address} has only {coins} wei"),
             remedy: FindingRemedy::Advised("send it coins for gas".to_owned()),
         },
         Ok(coins) => report_fine(KEY, format!("{address} has {coins} wei for gas")),
@@ -145,18 +145,20 @@ async fn check_solana_chain(chain: &SolanaChain, terms: &SolanaTerms) -> Vec<Ins
     };
     let reference = ChainNetwork::Solana(terms.cluster).reference();
     if !genesis.starts_with(&reference) {
-        let fix = "give a node of the right cluster, or correct `solana_cluster`";
+        let fix = "use a node of the right cluster, or correct `solana_cluster`";
         return vec![report_needed(NODE, format!("serves the chain of genesis {genesis}"), fix)];
     }
     let mut findings = vec![report_fine(NODE, "serves the right cluster")];
     let account = token_account(terms.pay_to, TOKEN, terms.mint);
     findings.push(match account {
         Some(account) => match chain.account_exists(account).await {
-            Ok(true) => report_fine(PAY_TO, format!("its token account {account} is there")),
+            Ok(true) => report_fine(PAY_TO, format!("its token account {account} exists")),
             Ok(false) => report_needed(
                 PAY_TO,
-                format!("its token account {account} is not there, so nothing can be paid to it"),
-                "receive any amount of the token there once, from any wallet",
+                format!(
+                    "its token account {account} does not exist, so it cannot receive payments"
+                ),
+                "send any amount of the token to this address once, from any wallet",
             ),
             Err(setback) => report_unreachable(PAY_TO, &setback),
         },

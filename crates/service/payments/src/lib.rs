@@ -15,9 +15,9 @@
 //!   `facilitator`: through a service that does it for us.
 //! - `inspect`: checks everything that settling needs.
 //! - `evm`, `solana`: the queries and transactions of each chain. `node`, `json_server`: the
-//!   clients. `identity`: checks that a node serves the right chain. `spending`: limits the fees of
-//!   our own keys.
-//! - `unsigned`: transactions for wallets in a browser to sign.
+//!   clients. `chain_identity`: checks that a node serves the right chain. `fee_budget`: limits the
+//!   fees of our own keys.
+//! - `unsigned_transaction`: transactions for wallets in a browser to sign.
 //! - `stakes`: the stakes of wallets, which are not payments.
 
 mod chain_identity;

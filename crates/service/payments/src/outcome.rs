@@ -23,6 +23,10 @@ pub struct SettledPayment {
     pub amount: Nano,
     /// The owner's USD balance after the credit.
     pub balance: Nano,
+    /// True if this request sent the payment to its chain. Before that, only the payer can
+    /// know the signature; afterwards anyone can read it on the chain and send it again. Requests
+    /// that wait for the same settlement all get true.
+    pub is_new: bool,
 }
 
 /// The reason why a payment is not, or not yet, in the ledger.

@@ -143,7 +143,7 @@ impl PaymentService {
                 tx.hash = transaction,
                 payer = %claim.payer,
                 network = %claim.network,
-                "a payment that was credited is not on its chain any more: {transaction}"
+                "a credited payment is missing on its chain: {transaction}"
             );
             let write = StoreWrite::NoteMissingClaim { claim: claim.id, at: self.desk.clock.now() };
             self.desk.store.commit(WriteGroup::from_write(write)).await?;

@@ -87,7 +87,7 @@ impl PaymentService {
         if let Err(setback) =
             self.desk.settler.clear_blocking_transactions(&unfinished, &credited).await
         {
-            tracing::warn!(cause = %setback, "payments may be held up: {setback}");
+            tracing::warn!(cause = %setback, "payments may be delayed: {setback}");
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl PaymentService {
             let before = self.desk.clock.now().minus(FAILED_KEPT);
             let write = StoreWrite::DropFailedClaims { before, rows_max: FAILED_DROPPED_MAX };
             if let Err(error) = self.desk.store.commit(WriteGroup::from_write(write)).await {
-                tracing::warn!(%error, "failed payments were not forgotten: {error}");
+                tracing::warn!(%error, "expired failed payments were not deleted: {error}");
             }
         }
     }

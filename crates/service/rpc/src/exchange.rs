@@ -33,7 +33,7 @@ const ALREADY_KNOWN: [&str; 5] =
 
 const SILENCE: &str = "The node did not answer this call";
 const DOUBT: &str =
-    "The node did not confirm this; it may have been sent. Look it up before sending it again";
+    "The node did not confirm this call, which may have been executed. Check before you repeat it";
 
 /// The response body, and the outcome of each call.
 #[derive(Debug)]
@@ -166,7 +166,7 @@ impl<'a> BatchExchange<'a> {
     /// The answer exceeded `bytes_max`, and would on other nodes too.
     pub(crate) fn take_oversized_answer(&mut self, asked: &[usize], bytes_max: usize) {
         let message =
-            format!("The answer is larger than {bytes_max} bytes: ask for less at a time");
+            format!("The response is larger than {bytes_max} bytes: request less at a time");
         for position in asked {
             let text = self.own_error(*position, &message);
             self.store_answer(*position, ItemAnswer { text, outcome: CallOutcome::Error }, false);
@@ -293,7 +293,7 @@ impl<'a> BatchExchange<'a> {
     }
 
     fn put_refusal(&mut self, position: usize, status: u16, may_ask_again: bool) {
-        let text = self.own_error(position, &format!("The node refused this: HTTP {status}"));
+        let text = self.own_error(position, &format!("The node refused the call: HTTP {status}"));
         self.store_answer(
             position,
             ItemAnswer { text, outcome: CallOutcome::Error },

@@ -98,10 +98,10 @@ impl NeverServedReason {
                 "subscriptions need a WebSocket; poll over HTTP instead"
             }
             NeverServedReason::StatefulFilter => {
-                "filters live on one node; use eth_getLogs instead"
+                "filters exist on one node only; use eth_getLogs instead"
             }
             NeverServedReason::HoldsKeys => {
-                "no node here holds keys or mines; sign locally and use eth_sendRawTransaction"
+                "the nodes have no keys; sign locally and use eth_sendRawTransaction"
             }
         }
     }

@@ -228,7 +228,7 @@ impl ChainNodes {
             }
             PostOutcome::TurnedAway { status } => {
                 exchange.take_access_refusal(asked, status);
-                Some(format!("turned us away with HTTP {status}: check its URL and key"))
+                Some(format!("refused the request with HTTP {status}: check its URL and key"))
             }
             PostOutcome::Failed(failure) => {
                 if !failure.is_surely_untouched() {

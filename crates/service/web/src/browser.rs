@@ -50,7 +50,7 @@ const PAGES_EACH: usize = 200;
 pub enum BrowserError {
     #[error("the browser could not be started: {0}")]
     NotStarted(String),
-    #[error("the browser went away")]
+    #[error("the browser exited unexpectedly")]
     Gone,
     #[error("the browser refused {0}")]
     Refused(String),

@@ -8,9 +8,9 @@ pub enum FetchFault {
     #[error("{0}")]
     Address(AddressFault),
     /// The name of the URL or of a redirect resolves to a private address.
-    #[error("It leads to an address that is not public.")]
+    #[error("Its host has an address that is not public.")]
     Private,
-    #[error("It redirects to where nothing is fetched from. {0}")]
+    #[error("It redirects to a URL that is not allowed. {0}")]
     Redirect(AddressFault),
     #[error("It redirects too often.")]
     Redirects,
@@ -19,15 +19,15 @@ pub enum FetchFault {
     #[error("Its host could not be reached.")]
     Unreachable,
     /// Other callers use all available fetches.
-    #[error("Too much is being fetched at the moment. Please try again shortly.")]
+    #[error("Too many URLs are being fetched at the moment. Please try again shortly.")]
     Busy,
     #[error("It did not answer in time.")]
     TimedOut,
-    #[error("It broke off its answer.")]
+    #[error("The connection was closed before the response was complete.")]
     Broken,
     #[error("It has more than {0} bytes.")]
     TooLarge(usize),
-    #[error("It is packed in a way that cannot be unpacked.")]
+    #[error("Its content encoding is not supported or is damaged.")]
     Garbled,
 }
 

@@ -5,17 +5,20 @@
 //! between. The same applies to every redirect. Requests contain no cookies and no credentials, and
 //! use no proxy.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use domain::web_address::{AddressScope, WebAddress};
+use futures_util::future::BoxFuture;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONNECTION, HOST, LOCATION, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST,
+    LOCATION, USER_AGENT,
 };
 use http::{HeaderMap, HeaderValue, Request};
 use http_body_util::Full;
-use hyper::client::conn::http1;
+use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use sandbox::CallerId;
@@ -23,8 +26,9 @@ use tokio::time::timeout;
 
 use crate::body::{self, ExcessPolicy};
 use crate::caller_permits::{CallerPermits, PermitLimits};
-use crate::connect::{AddressOverride, connect_host};
+use crate::connect::{AddressOverride, ByteStream, connect_host};
 use crate::fault::FetchFault;
+use crate::fetch_stream::FetchStream;
 use crate::resolver::NameResolver;
 
 /// Each fetch can hold `bytes_max` of memory for as long as the remote host is slow.
@@ -33,6 +37,8 @@ const TURN_LIMITS: PermitLimits =
 /// Limits of a response's headers.
 const HEADERS_MAX: usize = 100;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+type FetchConnection = http1::Connection<TokioIo<Box<dyn ByteStream>>, Full<Bytes>>;
 
 /// A request and its limits.
 #[derive(Debug, Clone)]
@@ -79,6 +85,26 @@ impl FetchRequest {
             headers: HeaderMap::new(),
             caller,
         }
+    }
+
+    /// A POST request of JSON that follows no redirect, for [`WebFetcher::open_stream`].
+    pub fn post_json(
+        caller: CallerId,
+        accept: &str,
+        body: Bytes,
+        time_max: Duration,
+    ) -> FetchRequest {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let method = FetchMethod::Post(body);
+        let plain = FetchRequest::get(caller, accept, 0, time_max).without_redirects();
+        FetchRequest { method, headers, ..plain }
+    }
+
+    /// Replaces the further headers.
+    #[must_use]
+    pub fn with_headers(self, headers: HeaderMap) -> FetchRequest {
+        FetchRequest { headers, ..self }
     }
 
     /// Keeps the first `bytes_max` bytes of a longer body instead of failing.
@@ -177,22 +203,64 @@ impl WebFetcher {
         timeout(ask.time_max, fetching).await.map_err(|_| FetchFault::TimedOut)?
     }
 
+    /// Sends a request and returns its response with the body still to be read. Follows no
+    /// redirect. The time limit is for the head.
+    pub async fn open_stream(
+        &self,
+        address: &WebAddress,
+        ask: &FetchRequest,
+    ) -> Result<FetchStream, FetchFault> {
+        let waiting = timeout(ask.time_max, self.turns.take(Some(ask.caller))).await;
+        let turn = waiting.map_err(|_| FetchFault::Busy)?.map_err(|_| FetchFault::Busy)?;
+        let opening = async {
+            let mut request = self.build_request(address, ask)?;
+            // Pieces of a packed body could not be read as they arrive.
+            request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            let (mut sender, connection) = self.connect(address, ask.caller).await?;
+            let mut driving: BoxFuture<'static, ()> =
+                Box::pin(async move { drop(connection.await) });
+            let mut sending = pin!(sender.send_request(request));
+            let mut is_driven = true;
+            let response = tokio::select! {
+                response = &mut sending => response,
+                // The response may have come with the end of the connection.
+                () = &mut driving => {
+                    is_driven = false;
+                    sending.await
+                }
+            };
+            let driving = is_driven.then_some(driving);
+            let response = response.map_err(|_| FetchFault::Broken)?;
+            if response.headers().contains_key(CONTENT_ENCODING) {
+                return Err(FetchFault::Garbled);
+            }
+            Ok(FetchStream::new(response, driving, turn))
+        };
+        timeout(ask.time_max, opening).await.map_err(|_| FetchFault::TimedOut)?
+    }
+
+    async fn connect(
+        &self,
+        address: &WebAddress,
+        caller: CallerId,
+    ) -> Result<(SendRequest<Full<Bytes>>, FetchConnection), FetchFault> {
+        let (names, stand_in) = (self.names.as_ref(), self.stand_in.as_ref());
+        let stream =
+            connect_host(address, names, self.reach, Some(caller), &self.tls, stand_in).await?;
+        let handshake = http1::Builder::new()
+            .max_headers(HEADERS_MAX)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .handshake(TokioIo::new(stream));
+        handshake.await.map_err(|_| FetchFault::Broken)
+    }
+
     /// Sends one request over one connection, which this task drives until the body is read.
     async fn fetch_once(
         &self,
         address: WebAddress,
         ask: &FetchRequest,
     ) -> Result<FetchResponse, FetchFault> {
-        let names = self.names.as_ref();
-        let stand_in = self.stand_in.as_ref();
-        let stream =
-            connect_host(&address, names, self.reach, Some(ask.caller), &self.tls, stand_in)
-                .await?;
-        let handshake = http1::Builder::new()
-            .max_headers(HEADERS_MAX)
-            .max_buf_size(HEAD_BYTES_MAX)
-            .handshake(TokioIo::new(stream));
-        let (mut sender, connection) = handshake.await.map_err(|_| FetchFault::Broken)?;
+        let (mut sender, connection) = self.connect(&address, ask.caller).await?;
         let request = self.build_request(&address, ask)?;
         let reading = async move {
             let answer = sender.send_request(request).await.map_err(|_| FetchFault::Broken)?;

@@ -9,6 +9,7 @@ mod caller_permits;
 mod connect;
 mod fault;
 mod fetch;
+mod fetch_stream;
 mod resolver;
 mod robots;
 mod scrape;
@@ -20,6 +21,7 @@ pub use browser::{BrowserError, BrowserSetup, KeeperProgram, PAGE_TIME_MAX, Page
 pub use connect::AddressOverride;
 pub use fault::FetchFault;
 pub use fetch::{FetchMethod, FetchRequest, FetchResponse, WebFetcher};
+pub use fetch_stream::FetchStream;
 pub use resolver::{LookupError, LookupFuture, NameResolver, SystemResolver};
 pub use scrape::{PAGE_BYTES_MAX, PageScraper, PageSource, ScrapeFault, ScrapedPage};
 pub use search::{

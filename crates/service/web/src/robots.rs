@@ -17,7 +17,7 @@ const AGENT: &str = "tollgate";
 const FILE_BYTES_MAX: usize = 500 * 1024;
 const TIME_MAX: Duration = Duration::from_secs(5);
 /// Cache time. RFC 9309 allows at most 24 hours.
-const KNOWN_FOR: Duration = Duration::from_secs(60 * 60);
+const CACHE_LIFETIME: Duration = Duration::from_secs(60 * 60);
 /// Memory limit of the cache for all sites.
 const KNOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Limits of the rules that are kept per site.
@@ -55,7 +55,7 @@ impl KnownSites {
         }
         self.bytes += bytes;
         self.order.push_back(site.clone());
-        self.sites.insert(site, (now + KNOWN_FOR, rules));
+        self.sites.insert(site, (now + CACHE_LIFETIME, rules));
     }
 
     fn remove(&mut self, site: &str) {

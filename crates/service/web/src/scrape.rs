@@ -27,7 +27,7 @@ const SCRAPE_TIME_MAX: Duration = Duration::from_secs(45);
 const MARKDOWN_BYTES_MAX: usize = 2 * 1024 * 1024;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 const NOTE_TIME_MAX: Duration = Duration::from_secs(4);
-const HOSTS_KNOWN_FOR: Duration = Duration::from_secs(60 * 60);
+const HOSTS_CACHE_LIFETIME: Duration = Duration::from_secs(60 * 60);
 const HOSTS_KNOWN_MAX: usize = 2_048;
 /// Prefers Markdown: many sites offer it, and it is better than text extracted from their HTML.
 const ACCEPT: &str = "text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1";
@@ -62,17 +62,17 @@ pub enum ScrapeFault {
     Robots,
     #[error("The page answered with status {0}.")]
     Status(u16),
-    #[error("The page is of the type {0}, which has no text.")]
+    #[error("The content type {0} has no text.")]
     NoText(String),
     #[error("The page could not be read: {0}")]
     Unreadable(String),
     #[error("The page has no text.")]
     Empty,
-    #[error("The page is built by scripts, and no browser is there to run them.")]
+    #[error("The page needs scripts, and this service has no browser to run them.")]
     NoBrowser,
-    #[error("The page is built by scripts, and the browser could not run them.")]
+    #[error("The page needs scripts, and the browser could not run them.")]
     BrowserFailed,
-    #[error("The page is built by scripts that take more time, memory or processes than they may.")]
+    #[error("The page's scripts exceeded the limits of time, memory or processes.")]
     TooMuch,
     #[error("Too many pages wait for the browser. Please try again shortly.")]
     Busy,
@@ -253,7 +253,7 @@ impl PageScraper {
         let browser = self.browser.as_ref().ok_or(ScrapeFault::NoBrowser)?;
         let built =
             browser.render_page(&self.fetcher, address, caller).await.inspect_err(|error| {
-                tracing::warn!(%error, "a page was not built: {error}");
+                tracing::warn!(%error, "a page was not rendered: {error}");
             });
         let html = built.map_err(ScrapeFault::of_browser)?;
         let utf8 = Some("text/html; charset=utf-8".to_owned());
@@ -319,7 +319,7 @@ impl PageScraper {
             hosts.retain(|_, (until, _)| now < *until);
         }
         if hosts.len() < HOSTS_KNOWN_MAX {
-            hosts.insert(host, (now + HOSTS_KNOWN_FOR, does));
+            hosts.insert(host, (now + HOSTS_CACHE_LIFETIME, does));
         }
         does
     }

@@ -50,10 +50,10 @@ pub enum SearchError {
     #[error("the search service answered with status {0}")]
     Status(u16),
     #[error(
-        "the search service does not give JSON: enable `json` under `search.formats` in SearXNG's settings.yml"
+        "the search service returns no JSON: enable `json` under `search.formats` in SearXNG's settings.yml"
     )]
     NoJson,
-    #[error("the search service gave a strange answer: {0}")]
+    #[error("the search service returned an invalid response: {0}")]
     Strange(String),
 }
 
@@ -63,7 +63,7 @@ pub enum SearchSetupError {
     Client(#[from] TlsSetupError),
     #[error(transparent)]
     Target(#[from] InvalidTarget),
-    #[error("its key cannot stand in a header")]
+    #[error("its key contains characters that a header does not allow")]
     Key,
 }
 

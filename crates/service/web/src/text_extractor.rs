@@ -42,12 +42,10 @@ impl TextExtractor {
 
 fn error_message(error: ReaderError) -> String {
     match error {
-        ReaderError::TooMuch { .. } => {
-            "Reading it takes more memory or time than it may.".to_owned()
-        }
-        ReaderError::Busy => "Too much is waiting to be read; try again shortly.".to_owned(),
+        ReaderError::TooMuch { .. } => "Reading it exceeds the limit of memory or time.".to_owned(),
+        ReaderError::Busy => "Too many files are waiting to be read; try again shortly.".to_owned(),
         ReaderError::Unavailable { cause } => {
-            tracing::error!("nothing can be read: {cause}");
+            tracing::error!("the reader process cannot be used: {cause}");
             unreadable_message()
         }
     }

@@ -20,7 +20,9 @@ pub fn system_tls_config() -> Result<Arc<ClientConfig>, TlsUnusable> {
     let mut tls = match builder()?.with_platform_verifier() {
         Ok(builder) => builder.with_no_client_auth(),
         Err(error) => {
-            tracing::warn!("no page can be read over https: {error}");
+            tracing::warn!(
+                "the system's certificates cannot be used, so no https page can be fetched: {error}"
+            );
             builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
         }
     };

@@ -8,7 +8,7 @@ use crate::xls::read_records;
 
 const DAMAGED: &str = "It is damaged, or was cut short.";
 const OLD: &str =
-    "It is of an old version of Office that is not read here; save it as DOCX, PPTX or XLSX.";
+    "Its format, of Office 97 to 2003, is not supported; save it as DOCX, PPTX or XLSX.";
 const ENCRYPTED: &str = "It is encrypted; save it without a password or copy protection.";
 /// Offset of the first sector, where this workbook's records begin.
 const RECORDS_AT: usize = 512;

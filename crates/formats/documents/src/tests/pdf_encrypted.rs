@@ -7,8 +7,8 @@ use super::pdf_pack::{HELVETICA, paged, stream};
 
 const PASSWORD: &str = "It cannot be opened without its password; save it without one.";
 const UNKNOWN: &str =
-    "It is encrypted in a way that is not read here; save it without restrictions.";
-const TOO_MUCH: &str = "Reading it takes too long; save it anew, or send a part of it.";
+    "It uses an encryption method that is not supported; save it without restrictions.";
+const TOO_MUCH: &str = "Reading it takes too long; save it again, or send a part of it.";
 const NO_TEXT: &str = "No text content could be extracted from the file.";
 const DAMAGED: &str = "It is damaged, or was cut short.";
 

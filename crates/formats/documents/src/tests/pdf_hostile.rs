@@ -5,7 +5,7 @@ use super::pdf_pack::{HELVETICA, drawn, flate, paged, pdf, stream};
 
 const TOO_LARGE: &str = "Unpacked, it is larger than 64 MB together with the other files.";
 const TOO_LONG: &str = "Its text is longer than 8 MB together with that of the other files.";
-const TOO_MUCH: &str = "Reading it takes too long; save it anew, or send a part of it.";
+const TOO_MUCH: &str = "Reading it takes too long; save it again, or send a part of it.";
 const DAMAGED: &str = "It is damaged, or was cut short.";
 const NO_TEXT: &str = "No text content could be extracted from the file.";
 const MIB: usize = 1024 * 1024;

@@ -25,7 +25,7 @@ pub(super) fn confine_process() -> io::Result<Vec<String>> {
     match restrict_access() {
         Ok(RulesetStatus::FullyEnforced) => {}
         Ok(RulesetStatus::PartiallyEnforced) => {
-            missing.push("this kernel's landlock is older than ours".to_owned());
+            missing.push("this kernel supports only an older landlock version".to_owned());
         }
         Ok(RulesetStatus::NotEnforced) => missing.push("this kernel has no landlock".to_owned()),
         Err(error) => missing.push(format!("landlock: {error}")),

@@ -50,15 +50,15 @@ impl SocketClient {
         let exchange = tokio::time::timeout(ANSWER_TIMEOUT, self.exchange_line(operation)).await;
         let Ok(line) = exchange else {
             let waited_s = ANSWER_TIMEOUT.as_secs();
-            return Err(SocketError::Broken(format!("nothing came within {waited_s} seconds")));
+            return Err(SocketError::Broken(format!("no answer within {waited_s} seconds")));
         };
         let line = line.map_err(|error| SocketError::Broken(error.to_string()))?;
         match serde_json::from_slice(&line) {
             Ok(SocketReply::Done(reply)) => Ok(*reply),
             Ok(SocketReply::Error(error)) => Err(error.into()),
             Err(error) => {
-                let advice = "is it of another version? restart it";
-                Err(SocketError::Broken(format!("its answer makes no sense ({error}); {advice}")))
+                let advice = "restart it if it has another version";
+                Err(SocketError::Broken(format!("its answer cannot be read ({error}); {advice}")))
             }
         }
     }

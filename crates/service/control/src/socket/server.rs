@@ -134,7 +134,7 @@ async fn serve_connection(stream: UnixStream, service: &ControlService) -> io::R
         let answer = match serde_json::from_slice::<ControlOperation>(&line) {
             Ok(operation) => service.perform(&by, operation).await.into(),
             Err(error) => SocketReply::Error(OperationError::Refused(format!(
-                "the service does not know this operation ({error}); is it of another version?"
+                "the service does not know this operation ({error}); it may have another version"
             ))),
         };
         let mut answer = serde_json::to_vec(&answer)?;

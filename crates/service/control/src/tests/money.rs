@@ -88,9 +88,9 @@ async fn a_charge_is_refunded_in_part_or_whole_and_once() {
     let reply = scene.perform(refund(whole, None, "it was slow")).await.unwrap();
     let ControlReply::Refunded(report) = reply else { panic!("{reply:?}") };
     assert_eq!(report.returned["USD"], "0.0004");
-    assert!(scene.refusal(refund(whole, None, "again")).await.contains("given back before"));
+    assert!(scene.refusal(refund(whole, None, "again")).await.contains("already refunded"));
     scene.perform(refund(part, Some("0.0001"), "a quarter")).await.unwrap();
-    assert!(scene.refusal(refund(part, None, "the rest")).await.contains("given back before"));
+    assert!(scene.refusal(refund(part, None, "the rest")).await.contains("already refunded"));
     assert_eq!(scene.show("default").await.line.balances["USD"], "4.9997");
     for (amount, reason) in [(Some("0.5"), "too much"), (Some("x"), "no number"), (None, " ")] {
         scene.refusal(refund(scene.charge(10).await, amount, reason)).await;
@@ -156,7 +156,7 @@ async fn payments_are_listed_shown_and_given_up_while_nothing_runs() {
     assert_eq!(trail.len(), 1);
     assert_eq!(trail[0].detail, "5 USD, SUBMITTED: the node is gone");
     let unknown = ControlOperation::ShowPayment { id: "pay_1".into() };
-    assert!(scene.refusal(unknown).await.contains("is no payment"));
+    assert!(scene.refusal(unknown).await.contains("is not a payment id"));
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn money_that_came_for_a_failed_payment_is_shown_until_it_is_written_off()
     let note = StoreWrite::NoteReceivedClaim { claim, received, at };
     scene.service.store.commit(WriteGroup::from_write(note)).await.unwrap();
     let shown = scene.payment(ControlOperation::ShowPayment { id: PAYMENT.into() }).await;
-    assert!(shown.line.trouble.unwrap().contains("money came"));
+    assert!(shown.line.trouble.unwrap().contains("money arrived"));
     let written_off = scene.payment(write_off("sent back by hand")).await;
     assert_eq!(written_off.line.trouble, None);
     assert_eq!(
@@ -217,17 +217,37 @@ async fn given_credit_is_taken_back_as_far_as_it_is_left_and_paid_money_is_not()
     let owner = scene.service.find_account("default").await.unwrap().id;
     let (cash, paid) = (PaymentNetwork::parse("base").unwrap(), EntryId(Uuid::from_u128(50)));
     scene.service.ledger.top_up(paid, owner, cash, Nano::from_units(4), Vec::new()).await.unwrap();
-    assert!(scene.refusal(debit(1, "1", "nothing was given")).await.contains("0 is left"));
+    assert!(
+        scene
+            .refusal(debit(1, "1", "nothing was given"))
+            .await
+            .contains("0 of the granted credit is unspent")
+    );
     scene.perform(credit(2, "5", CreditCurrency::Usd)).await.unwrap();
     scene.charge(2_000_000_000).await;
-    assert!(scene.refusal(debit(3, "3.000000001", "too much")).await.contains("3 is left"));
+    assert!(
+        scene
+            .refusal(debit(3, "3.000000001", "too much"))
+            .await
+            .contains("3 of the granted credit is unspent")
+    );
     for _ in 0..2 {
         scene.perform(debit(4, "2", "given by mistake")).await.unwrap();
         assert_eq!(scene.show("default").await.line.balances["USD"], "5");
     }
-    assert!(scene.refusal(debit(5, "1.5", "beyond the rest")).await.contains("1 is left"));
+    assert!(
+        scene
+            .refusal(debit(5, "1.5", "beyond the rest"))
+            .await
+            .contains("1 of the granted credit is unspent")
+    );
     scene.perform(debit(6, "1", "the rest")).await.unwrap();
-    assert!(scene.refusal(debit(7, "0.1", "paid money")).await.contains("0 is left"));
+    assert!(
+        scene
+            .refusal(debit(7, "0.1", "paid money"))
+            .await
+            .contains("0 of the granted credit is unspent")
+    );
     assert_eq!(scene.show("default").await.line.balances["USD"], "4");
     let trail = scene.trail().await;
     let debits: Vec<_> = trail.iter().filter(|line| line.action == "accounts debit").collect();
@@ -247,7 +267,9 @@ async fn what_is_held_is_not_taken_back_and_bad_debits_do_nothing() {
     let owner = scene.service.find_account("default").await.unwrap().id;
     let want = HoldRange::Exactly(Nano::from_units(2).into());
     let hold = scene.service.ledger.hold(HoldPayer { owner, key: None }, want).unwrap();
-    assert!(scene.refusal(debit(2, "4", "held")).await.contains("3 is left"));
+    assert!(
+        scene.refusal(debit(2, "4", "held")).await.contains("3 of the granted credit is unspent")
+    );
     drop(hold);
     for (amount, reason) in [("0", "zero"), ("-1", "below"), ("x", "no number"), ("1", " ")] {
         scene.refusal(debit(3, amount, reason)).await;

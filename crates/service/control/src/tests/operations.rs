@@ -54,7 +54,7 @@ async fn a_key_is_made_listed_and_revoked() {
     assert!(scene.service.keys.authenticate(&api_key).await.is_err());
     assert_eq!(list(&scene, Some("default")).await, []);
     let again = scene.refusal(ControlOperation::RevokeKey { id: key.id }).await;
-    assert!(again.contains("was revoked before"), "{again}");
+    assert!(again.contains("is already revoked"), "{again}");
     scene.refusal(ControlOperation::RevokeKey { id: Uuid::nil() }).await;
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::content::content_type;
 use crate::failure::FailureReason;
 use crate::rules::{
-    FirstStep, PATIENCE, PollStep, SILENCE_MAX, SubmitFailureStep, decide_after_poll,
+    FirstStep, JOB_TIME_MAX, PollStep, SILENCE_MAX, SubmitFailureStep, decide_after_poll,
     decide_after_submit_error, decide_first_step, poll_interval,
 };
 
@@ -77,7 +77,7 @@ fn what_is_not_wanted_is_not_handed_in() {
 
 #[test]
 fn nothing_is_waited_for_longer_than_a_day() {
-    let late = NOW.plus(PATIENCE);
+    let late = NOW.plus(JOB_TIME_MAX);
     assert_eq!(reason(decide_first_step(&submitted(), false, late)), Some(FailureReason::Overdue));
     assert_eq!(reason(decide_first_step(&job(), false, late)), Some(FailureReason::Overdue));
     let still = decide_after_poll(

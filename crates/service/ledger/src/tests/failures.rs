@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use ledger_core::HoldRange;
+use money::Nano;
 use store::error::StoreError;
 use store::intercept::{InterceptedStore, StoreInterceptor};
 use store::sqlite::SqliteStore;
@@ -92,6 +94,25 @@ async fn a_hold_from_before_the_pause_is_settled_after_it() {
     drop(dropped);
     let receipt = world.ledger.settle(patient, cost(400)).await.unwrap();
     assert_eq!(receipt.remaining.usd, nanos(600));
+    assert_eq!(world.ledger.status().open_holds, 0);
+    world.expect_sound().await;
+}
+
+#[tokio::test]
+async fn a_hold_from_before_the_pause_is_raised_after_it() {
+    let (world, disk) = faulty().await;
+    let mut patient = world.ledger.hold(through(1), exactly(400)).unwrap();
+    let unlucky = world.ledger.hold(through(1), exactly(200)).unwrap();
+    disk.fill();
+    world.ledger.settle(unlucky, cost(200)).await.unwrap_err();
+    disk.make_room();
+    world.ledger.run_maintenance().await.unwrap();
+    world.expect_usd(1_000);
+    let want = HoldRange::UpTo { least: Nano::ZERO.into(), most: nanos(100).into() };
+    assert_eq!(world.ledger.raise(&mut patient, want).usd, nanos(500));
+    world.expect_usd(500);
+    let receipt = world.ledger.settle(patient, cost(450)).await.unwrap();
+    assert_eq!(receipt.remaining.usd, nanos(550));
     assert_eq!(world.ledger.status().open_holds, 0);
     world.expect_sound().await;
 }

@@ -1,4 +1,4 @@
-//! Whether a usage row is as it was written.
+//! Compares usage rows with the digests that were written with them.
 
 use ledger_core::{InvariantViolation, LedgerInvariant};
 use store::evidence::UsageMark;

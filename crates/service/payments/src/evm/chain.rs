@@ -165,7 +165,7 @@ impl EvmChain {
         let receipt = TransactionReceipt::parse(&json);
         receipt
             .map(Some)
-            .ok_or_else(|| SettleFailure::unable("the node gave a receipt that is none"))
+            .ok_or_else(|| SettleFailure::unable("the node returned an invalid receipt"))
     }
 
     /// The events in which the authorization was used or cancelled, from a block on.

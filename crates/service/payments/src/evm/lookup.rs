@@ -100,7 +100,7 @@ impl EvmChain {
             return Ok(ChainSighting::Never(decline_expired()));
         }
         if is_replaced {
-            let cause = "another transaction of the relayer's took its place";
+            let cause = "another transaction of the relayer has its nonce";
             return Ok(ChainSighting::Unsent(cause.to_owned()));
         }
         Ok(report_waiting())
@@ -179,7 +179,7 @@ fn report_waiting() -> ChainSighting {
 pub(super) fn decline_used() -> PaymentDecline {
     PaymentDecline::new(
         "invalid_exact_evm_nonce_already_used",
-        "The authorization was used elsewhere or cancelled, and has paid nothing: sign a new one",
+        "The authorization was used otherwise or cancelled, and paid nothing: sign a new one",
     )
 }
 
@@ -194,6 +194,6 @@ fn decline_reverted() -> PaymentDecline {
 fn decline_expired() -> PaymentDecline {
     PaymentDecline::new(
         "invalid_exact_evm_payload_authorization_valid_before",
-        "The authorization expired before the chain took it, and nothing moved: sign a new one",
+        "The authorization expired before it was mined, and no money moved: sign a new one",
     )
 }

@@ -33,7 +33,7 @@ const GAS_MAX: u64 = 400_000;
 pub(super) const LOOK_BACK_BLOCKS: u64 = 2_000;
 /// Time for which the last nonce is remembered: nodes behind one address learn of a transaction at
 /// different times.
-const SEQUENCE_REMEMBERED: Duration = Duration::from_secs(30);
+const NONCE_CACHE_LIFETIME: Duration = Duration::from_secs(30);
 
 /// Sends payments to the token contract from our own account.
 pub(crate) struct EvmRelayer {
@@ -84,7 +84,7 @@ impl EvmRelayer {
         order: &SettlementOrder,
     ) -> Result<PaymentPreparation, SettleFailure> {
         let SettlementData::Evm(payment) = &order.verified.settlement else {
-            return Err(SettleFailure::unable("this is no payment on an EVM chain"));
+            return Err(SettleFailure::unable("the payment is not on an EVM chain"));
         };
         let terms = self.chain.terms(&order.requirement)?;
         let head = self.chain.head().await?;
@@ -187,7 +187,7 @@ impl EvmRelayer {
         let pending = self.chain.transaction_count(self.address, "pending").await?;
         let remembered = *self.last_sent.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(match remembered {
-            Some((last, at)) if at.elapsed() < SEQUENCE_REMEMBERED => pending.max(last + 1),
+            Some((last, at)) if at.elapsed() < NONCE_CACHE_LIFETIME => pending.max(last + 1),
             _ => pending,
         })
     }
@@ -274,7 +274,7 @@ fn classify_refusal(error: &CallError) -> SettleFailure {
         return PaymentDecline::new("invalid_exact_evm_transaction_simulation_failed", words)
             .into();
     }
-    let words = "The token would refuse the transfer: look at the authorization and its signature";
+    let words = "The token would reject the transfer: check the authorization and its signature";
     PaymentDecline::new("invalid_exact_evm_transaction_simulation_failed", words).into()
 }
 

@@ -15,7 +15,7 @@ use crate::settler::SettleFailure;
 /// an eighth are more than six times the first price.
 const REPLACEMENTS_MAX: usize = 16;
 /// Gas of an empty transaction.
-const GAS_OF_NOTHING: u64 = 21_000;
+const GAS_OF_EMPTY_TRANSACTION: u64 = 21_000;
 
 /// A nonce of the relayer that payments wait behind and that belongs to no unfinished claim.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +134,7 @@ impl EvmRelayer {
             chain_id: self.chain_id,
             sequence,
             fees,
-            gas_max: GAS_OF_NOTHING,
+            gas_max: GAS_OF_EMPTY_TRANSACTION,
             to: Address::from(self.address.bytes()),
             input: Vec::new(),
         };

@@ -104,7 +104,7 @@ impl SolanaChain {
         let hash = SolanaAddress::from_bytes(blockhash).to_string();
         let params = json!([hash, { "commitment": NEWEST }]);
         let answer = self.node.call("isBlockhashValid", params).await?;
-        answer["value"].as_bool().ok_or_else(|| refuse_unclear("whether a block is recent"))
+        answer["value"].as_bool().ok_or_else(|| refuse_unclear("the validity of a blockhash"))
     }
 
     /// The state of a claim on the chain.
@@ -176,7 +176,7 @@ impl SolanaChain {
         let after = sum_token_balance(&meta["postTokenBalances"], claim)?;
         let units = after.checked_sub(before).filter(|units| 0 < *units);
         let amount = units.and_then(TokenAmount::from_units);
-        amount.map(Some).ok_or_else(|| refuse_unclear("what a transaction moved"))
+        amount.map(Some).ok_or_else(|| refuse_unclear("the amount of a transaction"))
     }
 
     pub(super) async fn transaction(&self, transaction: &str) -> Result<Value, SettleFailure> {
@@ -232,7 +232,7 @@ pub(super) fn read_payer_mark(claim: &PaymentClaim) -> Result<PayerFingerprint, 
 }
 
 pub(super) fn refuse_unclear(what: &str) -> SettleFailure {
-    SettleFailure::Unable(format!("the node gave something else than {what}"))
+    SettleFailure::Unable(format!("the node did not return {what}"))
 }
 
 fn report_waiting(transaction: Option<String>) -> ChainSighting {
@@ -242,7 +242,7 @@ fn report_waiting(transaction: Option<String>) -> ChainSighting {
 pub(super) fn decline_expired() -> PaymentDecline {
     PaymentDecline::new(
         "invalid_exact_svm_transaction_expired",
-        "The network no longer takes the transaction, and nothing moved: sign a new one",
+        "The network no longer accepts the transaction, and no money moved: sign a new one",
     )
 }
 

@@ -45,7 +45,7 @@ impl SolanaCosigner {
         order: &SettlementOrder,
     ) -> Result<PaymentPreparation, SettleFailure> {
         let SettlementData::Solana(payment) = &order.verified.settlement else {
-            return Err(SettleFailure::unable("this is no payment on Solana"));
+            return Err(SettleFailure::unable("the payment is not on Solana"));
         };
         if !self.chain.is_recent(payment.recent_blockhash()).await? {
             return Err(decline_expired().into());
@@ -127,6 +127,6 @@ fn check_simulation(error: &Value, logs: &Value) -> Result<(), SettleFailure> {
         let words = "The payer has less of the token than the transaction moves";
         return Err(PaymentDecline::new("insufficient_funds", words).into());
     }
-    let words = "The transaction would fail: look at the payer's token account and sign a new one";
+    let words = "The transaction would fail: check the payer's token account and sign a new one";
     Err(PaymentDecline::new("invalid_exact_svm_transaction_simulation_failed", words).into())
 }

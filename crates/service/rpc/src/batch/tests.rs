@@ -88,7 +88,7 @@ fn everything_wrong_is_reported_at_once() {
             Some(3) None: Not readable: duplicate field `id` at line 1 column 12
             Some(4) Some("id"): Expected an integer, a string or null
             Some(4) Some("params"): Expected an array
-            Some(4) Some("method"): eth_accounts is not served on ethereum-mainnet: no node here holds keys or mines; sign locally and use eth_sendRawTransaction
+            Some(4) Some("method"): eth_accounts is not served on ethereum-mainnet: the nodes have no keys; sign locally and use eth_sendRawTransaction
             Some(5) Some("method"): Required
             Some(6) None: Expected a JSON-RPC object
             Some(7) Some("id"): Expected an integer, a string or null
@@ -104,7 +104,7 @@ fn a_batch_with_unsupported_methods_is_refused_whole_and_each_is_named_once() {
             {"id":3,"method":"foo_bar"},{"id":4,"method":"eth_newFilter"},
             {"id":5,"method":"starknet_call"}]"#,
         expect![[r#"
-            Unsupported methods: eth_newFilter (filters live on one node; use eth_getLogs instead), foo_bar (not on the list of served methods), starknet_call (served only on starknet)
+            Unsupported methods: eth_newFilter (filters exist on one node only; use eth_getLogs instead), foo_bar (not on the list of served methods), starknet_call (served only on starknet)
         "#]],
     );
 }

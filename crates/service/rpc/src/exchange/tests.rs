@@ -242,7 +242,7 @@ fn a_transaction_left_out_of_the_answer_is_in_doubt_and_not_sent_again() {
         r#"[{"id":1,"result":1}]"#,
         expect![[r#"
         open [] [Result, Error]
-        [{"id":7,"result":1},{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"The node did not confirm this; it may have been sent. Look it up before sending it again"}}]
+        [{"id":7,"result":1},{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"The node did not confirm this call, which may have been executed. Check before you repeat it"}}]
     "#]],
     );
 }
@@ -256,7 +256,7 @@ fn after_a_break_only_the_reads_are_asked_again() {
     exchange.take_answer(&[0], br#"{"id":1,"result":1}"#);
     expect![[r#"
         open [] [Result, Unavailable]
-        [{"id":7,"result":1},{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"The node did not confirm this; it may have been sent. Look it up before sending it again"}}]
+        [{"id":7,"result":1},{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"The node did not confirm this call, which may have been executed. Check before you repeat it"}}]
     "#]]
     .assert_eq(&describe(exchange));
 }
@@ -268,7 +268,7 @@ fn a_refusal_ends_every_call_with_the_nodes_words_or_ours() {
     exchange.take_refusal(&[0, 1], 400, br#"[{"id":1,"error":{"code":-32601,"message":"m"}}]"#);
     expect![[r#"
         open [] [Error, Error]
-        [{"id":"a","error":{"code":-32601,"message":"m"}},{"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"The node refused this: HTTP 400"}}]
+        [{"id":"a","error":{"code":-32601,"message":"m"}},{"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"The node refused the call: HTTP 400"}}]
     "#]]
     .assert_eq(&describe(exchange));
 }

@@ -98,9 +98,9 @@ fn subscriptions_filters_and_keys_are_refused_with_what_to_do_instead() {
         &["eth_subscribe", "eth_newFilter", "eth_accounts", "eth_sendTransaction"],
         expect![[r#"
             eth_subscribe: subscriptions need a WebSocket; poll over HTTP instead
-            eth_newFilter: filters live on one node; use eth_getLogs instead
-            eth_accounts: no node here holds keys or mines; sign locally and use eth_sendRawTransaction
-            eth_sendTransaction: no node here holds keys or mines; sign locally and use eth_sendRawTransaction
+            eth_newFilter: filters exist on one node only; use eth_getLogs instead
+            eth_accounts: the nodes have no keys; sign locally and use eth_sendRawTransaction
+            eth_sendTransaction: the nodes have no keys; sign locally and use eth_sendRawTransaction
         "#]],
     );
 }

@@ -82,7 +82,7 @@ impl ChainNodes {
                 pool.lock_health()[upstream].record_failure(self.clock.now());
                 tracing::warn!(
                     rpc.network = %network, rpc.upstream = upstream,
-                    "node {upstream} of {network} did not tell its chain and is not used yet: {why}"
+                    "node {upstream} of {network} is not used yet: no chain id: {why}"
                 );
             }
         }
@@ -116,7 +116,9 @@ fn to_verdict(network: RpcNetwork, sent: PostOutcome) -> ChainVerdict {
             ));
         }
         PostOutcome::TooLarge => {
-            return ChainVerdict::Silent("sent far more than a chain id".to_owned());
+            return ChainVerdict::Silent(
+                "sent a response that is too long for a chain id".to_owned(),
+            );
         }
         PostOutcome::Failed(failure) => return ChainVerdict::Silent(failure.to_string()),
     };

@@ -52,9 +52,11 @@ impl fmt::Display for PostFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PostFailure::Unreached => f.write_str("cannot be reached"),
-            PostFailure::Unwilling(status) => write!(f, "is over our quota (HTTP {status})"),
+            PostFailure::Unwilling(status) => {
+                write!(f, "demands payment or fewer requests (HTTP {status})")
+            }
             PostFailure::Faulty(status) => write!(f, "failed with HTTP {status}"),
-            PostFailure::Broken => f.write_str("broke off the connection"),
+            PostFailure::Broken => f.write_str("closed the connection"),
             PostFailure::TimedOut => f.write_str("did not answer in time"),
         }
     }

@@ -68,10 +68,10 @@ async fn a_node_that_answers_out_of_order_and_in_part_is_understood() {
 #[tokio::test]
 async fn a_refusal_by_the_only_node_is_an_error_item_each() {
     let stub = StubChainNode::always(400, "Bad Request").await;
-    check(&stub, BATCH, expect![[r#"[{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The node refused this: HTTP 400"}},{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The node refused this: HTTP 400"}}] [Error, Error]"#]]).await;
+    check(&stub, BATCH, expect![[r#"[{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The node refused the call: HTTP 400"}},{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The node refused the call: HTTP 400"}}] [Error, Error]"#]]).await;
     let stub =
         StubChainNode::always(403, r#"{"id":1,"error":{"code":1,"message":"bad key"}}"#).await;
-    check(&stub, CALL, expect![[r#"{"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The node refused this: HTTP 403"}} [Error]"#]]).await;
+    check(&stub, CALL, expect![[r#"{"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The node refused the call: HTTP 403"}} [Error]"#]]).await;
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn an_answer_beyond_the_limit_is_an_error_item() {
         .assert_eq(&answer);
     let endless = StubChainNode::start(|_, _| StubReaction::Endless).await;
     let answer = ask(&nodes(&[&endless.url], limits), CALL).await;
-    expect![[r#"{"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The answer is larger than 60 bytes: ask for less at a time"}} [Error]"#]].assert_eq(&answer);
+    expect![[r#"{"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The response is larger than 60 bytes: request less at a time"}} [Error]"#]].assert_eq(&answer);
 }
 
 #[tokio::test]

@@ -88,13 +88,13 @@ pub struct KeeperOptions {
 pub enum KeeperError {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("a page took {0} MB of memory, more than it may")]
+    #[error("a page used {0} MB of memory, more than allowed")]
     Memory(u64),
-    #[error("a page had {0} processes, more than it may")]
+    #[error("a page had {0} processes, more than allowed")]
     Processes(usize),
     #[error("the browser ended")]
     BrowserEnded,
-    #[error("/proc hides processes (hidepid), so that those of a browser cannot be bounded")]
+    #[error("/proc hides processes (hidepid), so the processes of a browser cannot be limited")]
     HiddenProcesses,
 }
 

@@ -19,9 +19,9 @@ use super::devtools::{ANSWER_BYTES_MAX, DevToolsConnection};
 use crate::fetch::{FetchMethod, FetchRequest, FetchResponse, WebFetcher};
 
 /// A page whose scripts made no request for this long is finished.
-const QUIET: Duration = Duration::from_millis(600);
+const SCRIPTS_IDLE_AFTER: Duration = Duration::from_millis(600);
 /// A page that is never idle is read after this percentage of its time.
-const RESTLESS_PERCENT: u32 = 60;
+const BUSY_PAGE_TIME_PERCENT: u32 = 60;
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(6);
 const REQUEST_BYTES_MAX: usize = 5 * 1024 * 1024;
 /// Limits of all responses of one page together.
@@ -59,7 +59,7 @@ pub(super) async fn render_in_tab(
     let session = wire.call(None, "Target.attachToTarget", attach).await?;
     let session = session["sessionId"].as_str().unwrap_or_default().to_owned();
     let events = wire.subscribe(&session);
-    let restless_max = time_max * RESTLESS_PERCENT / 100;
+    let restless_max = time_max * BUSY_PAGE_TIME_PERCENT / 100;
     let caller = page.caller;
     let tab = BrowserTab { wire, session: &session, fetcher, caller, restless_max };
     let read = tab.run(events, page.address).await;
@@ -108,7 +108,8 @@ impl BrowserTab<'_> {
         let (mut requests, mut bytes, mut is_loaded) = (0, 0, false);
         loop {
             let rests = is_loaded && under_way.is_empty();
-            let until = if rests { deadline.min(Instant::now() + QUIET) } else { deadline };
+            let until =
+                if rests { deadline.min(Instant::now() + SCRIPTS_IDLE_AFTER) } else { deadline };
             let next = async {
                 tokio::select! {
                     event = events.recv() => TabEvent::Event(event),

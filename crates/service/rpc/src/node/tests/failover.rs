@@ -69,7 +69,7 @@ async fn an_answer_that_is_about_the_call_stays_with_the_first_node() {
     )
     .await;
     check(StubChainNode::always(400, "what?").await, CALL, expect![[r#"
-        {"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The node refused this: HTTP 400"}} [Error]
+        {"jsonrpc":"2.0","id":"c","error":{"code":-32603,"message":"The node refused the call: HTTP 400"}} [Error]
         bad ["eth_call"]
         good []
     "#]]).await;
@@ -177,7 +177,7 @@ async fn a_transaction_goes_past_a_node_that_is_not_there() {
 #[tokio::test]
 async fn in_a_mixed_batch_only_the_reads_go_on() {
     check(StubChainNode::always(502, "").await, MIXED, expect![[r#"
-        [{"jsonrpc":"2.0","id":7,"result":"eth_call"},{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"The node did not confirm this; it may have been sent. Look it up before sending it again"}}] [Result, Unavailable]
+        [{"jsonrpc":"2.0","id":7,"result":"eth_call"},{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"The node did not confirm this call, which may have been executed. Check before you repeat it"}}] [Result, Unavailable]
         bad ["eth_call+eth_sendRawTransaction"]
         good ["eth_call"]
     "#]]).await;
