@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The pages for callers, by their paths in the repository, in reading order.
-const CALLER_PAGES: [&str; 13] = [
+const CALLER_PAGES: [&str; 16] = [
     "docs/from-openai.md",
     "docs/from-openrouter.md",
     "docs/agents.md",
+    "docs/mcp.md",
+    "docs/stored-responses.md",
+    "docs/batches.md",
     "docs/endpoints.md",
     "docs/recipes.md",
     "docs/errors.md",

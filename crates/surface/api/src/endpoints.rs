@@ -3,37 +3,90 @@
 mod api_keys;
 mod audio;
 mod augment;
+mod batches;
 pub(crate) mod billing;
 mod characters;
 mod chat;
 mod citations;
 mod completions;
+pub(crate) mod conversations;
 pub(crate) mod crypto;
 mod document;
 mod embeddings;
+mod files;
 mod image;
 mod inference_body;
+mod mcp;
+mod mcp_tools;
 mod media;
 mod messages;
 mod model_candidates;
 mod models;
+mod moderations;
 mod persona;
-mod responses;
+mod read_tokens;
+mod rerank;
+pub(crate) mod responses;
 mod tee;
 mod video;
 mod web_context;
 mod x402;
 
 use http_frame::endpoint::ApiEndpoint;
+pub(crate) use rerank::{COHERE_PATH as COHERE_RERANK_PATH, build_endpoint as rerank_endpoint};
+use wire::batches::BatchEndpoint;
+
+pub(crate) use self::mcp::PATH as MCP_PATH;
 
 pub(crate) fn list_endpoints() -> Vec<ApiEndpoint> {
+    let mut endpoints = list_model_endpoints();
+    endpoints.extend(list_service_endpoints());
+    endpoints
+}
+
+/// The endpoint that serves lines of batches with this URL.
+pub(crate) fn batch_endpoint(endpoint: BatchEndpoint) -> ApiEndpoint {
+    match endpoint {
+        BatchEndpoint::ChatCompletions => chat::build_endpoint(),
+        BatchEndpoint::Responses => responses::build_endpoint(),
+        BatchEndpoint::Embeddings => embeddings::build_endpoint(),
+        BatchEndpoint::Messages => messages::build_endpoint(),
+    }
+}
+
+/// Work of models.
+fn list_model_endpoints() -> Vec<ApiEndpoint> {
     vec![
         chat::build_endpoint(),
         completions::build_endpoint(),
         responses::build_endpoint(),
+        responses::stored::read::list_endpoint(),
+        responses::stored::read::get_endpoint(),
+        responses::stored::read::delete_endpoint(),
+        responses::stored::read::input_items_endpoint(),
+        responses::background::cancel::build_endpoint(),
+        conversations::create_endpoint(),
+        conversations::get_endpoint(),
+        conversations::change_endpoint(),
+        conversations::delete_endpoint(),
+        conversations::item_list::list_endpoint(),
+        conversations::item_list::add_endpoint(),
+        conversations::item_list::get_endpoint(),
+        conversations::item_list::delete_endpoint(),
         messages::build_endpoint(),
         messages::count_tokens::build_endpoint(),
         embeddings::build_endpoint(),
+        files::create::build_endpoint(),
+        files::list::build_endpoint(),
+        files::get::build_endpoint(),
+        files::content::build_endpoint(),
+        files::remove::build_endpoint(),
+        batches::create::build_endpoint(),
+        batches::list::build_endpoint(),
+        batches::get::build_endpoint(),
+        batches::cancel::build_endpoint(),
+        rerank::build_endpoint(),
+        moderations::build_endpoint(),
         image::generate::build_endpoint(),
         image::edit::build_endpoint(),
         image::multi_edit::build_endpoint(),
@@ -45,6 +98,7 @@ pub(crate) fn list_endpoints() -> Vec<ApiEndpoint> {
         image::openai::variations::build_endpoint(),
         audio::speech::build_endpoint(),
         audio::transcriptions::build_endpoint(),
+        audio::translations::build_endpoint(),
         audio::quote::build_endpoint(),
         audio::queue::build_endpoint(),
         audio::retrieve::build_endpoint(),
@@ -57,6 +111,11 @@ pub(crate) fn list_endpoints() -> Vec<ApiEndpoint> {
         media::revoke_endpoint(),
         audio::voices::build_endpoint(),
         audio::video_transcriptions::build_endpoint(),
+    ]
+}
+
+fn list_service_endpoints() -> Vec<ApiEndpoint> {
+    vec![
         augment::scrape::build_endpoint(),
         augment::search::build_endpoint(),
         augment::text_parser::build_endpoint(),
@@ -95,5 +154,6 @@ pub(crate) fn list_endpoints() -> Vec<ApiEndpoint> {
         x402::transactions::build_endpoint(),
         crypto::networks::build_endpoint(),
         crypto::relay::build_endpoint(),
+        mcp::build_endpoint(),
     ]
 }

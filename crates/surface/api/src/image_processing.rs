@@ -19,7 +19,7 @@ use sandbox::tasks::picture::ImageTask;
 use crate::caller_files;
 
 const ACCEPTED: &str = "image/png, image/jpeg, image/webp";
-const TOO_MUCH: &str = "Reading the picture takes too much memory or time. Send a smaller one.";
+const TOO_MUCH: &str = "Reading the image takes too much memory or time. Send a smaller one.";
 /// Time limit for the classifier.
 const JUDGE_TIME_MAX: Duration = Duration::from_secs(30);
 /// The size at which the classifier gets an image.
@@ -27,7 +27,7 @@ const JUDGED_SIZE: PixelSize = PixelSize { width: 256, height: 256 };
 /// Score from which an image counts as adult. The classifier's authors call scores below 0.2 safe
 /// and above 0.8 unsafe; harmless test images got up to 0.44.
 const ADULT_MIN: f64 = 0.6;
-const BUSY: &str = "Too many pictures are waiting to be read. Please try again shortly.";
+const BUSY: &str = "Too many images are waiting to be read. Please try again shortly.";
 
 /// Processes the images of one caller.
 #[derive(Clone)]
@@ -82,7 +82,9 @@ impl ImageProcessor {
             facts: None,
         };
         let Ok(Ok(small)) = self.process_image(order, bytes.clone()).await else {
-            tracing::warn!("a picture goes out unjudged: it could not be made small");
+            tracing::warn!(
+                "an image is sent without the safety check: it could not be scaled down"
+            );
             return None;
         };
         let judging = tokio::time::timeout(JUDGE_TIME_MAX, judge.adult_score(for_engines(small)));
@@ -90,7 +92,7 @@ impl ImageProcessor {
         match score.flatten() {
             Ok(score) => Some(ADULT_MIN <= score),
             Err(error) => {
-                tracing::warn!(%error, "a picture goes out unjudged: {error}");
+                tracing::warn!(%error, "an image is sent without the safety check: {error}");
                 None
             }
         }

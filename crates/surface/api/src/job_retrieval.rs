@@ -62,7 +62,7 @@ impl From<JobRetrievalError> for AudioRefusal {
 
 fn policy_message(message: String) -> String {
     if message.is_empty() {
-        return "The prompt is against the content policy of the model's provider.".to_owned();
+        return "The prompt violates the content policy of the model's provider.".to_owned();
     }
     message
 }

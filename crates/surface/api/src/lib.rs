@@ -4,6 +4,7 @@
 //! endpoint.
 
 pub mod admin;
+pub mod batch_lines;
 mod caller_files;
 pub mod console;
 mod endpoints;
@@ -13,11 +14,14 @@ pub mod openapi;
 mod page_limit;
 mod route_table;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+pub use crate::endpoints::responses::background::worker as response_worker;
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::Method;
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
 use http_frame::app::SharedApp;
 pub use http_frame::base_paths::{BASE_PATH, OPENAI_BASE_PATH};
@@ -44,9 +48,21 @@ pub fn build_router(served: ConsoleApp) -> Router {
         })
         .method_not_allowed_fallback(async |State(app): State<SharedApp>, request: Request| {
             let refusal = Refusal::wrong_method(&request);
+            if asks_for_mcp_stream(&request) {
+                return call::respond_uncounted(app, request, refusal.into_response()).await;
+            }
             call::refuse_unmatched(app, request, refusal).await
         });
     transport::wrap_routes(routes, app.transport_context()).with_state(app)
+}
+
+/// True if an MCP client asks for a stream or ends a session. Clients do so whenever they connect, and
+/// take 405 as the answer that there is none, so it is no failure of theirs.
+fn asks_for_mcp_stream(request: &Request) -> bool {
+    let path = request.uri().path();
+    let bases = ["", BASE_PATH, OPENAI_BASE_PATH];
+    let is_mcp = bases.into_iter().any(|it| path.strip_prefix(it) == Some(endpoints::MCP_PATH));
+    is_mcp && matches!(*request.method(), Method::GET | Method::DELETE)
 }
 
 /// Every path of the public listener, with its placeholders, such as `{id}`.
@@ -64,15 +80,17 @@ fn api_routes() -> RouteTable<SharedApp> {
             routes = routes.route(&format!("{base}{}", endpoint.path), endpoint.route.clone());
         }
     }
-    routes
+    for endpoint in endpoints.iter().filter(|it| it.path == endpoints::MCP_PATH) {
+        // Clients of MCP are usually given a URL that ends there.
+        routes = routes.route(endpoint.path, endpoint.route.clone());
+    }
+    // Cohere's clients add the version to the host.
+    routes.route(endpoints::COHERE_RERANK_PATH, endpoints::rerank_endpoint().route)
 }
 
 /// Routes outside the API: the OpenAPI documents, the documentation and the console.
 fn build_page_routes() -> RouteTable<ConsoleApp> {
-    let document = openapi::build_document(&endpoints::list_endpoints());
-    let yaml = StaticContent::new("application/yaml", openapi::yaml::to_yaml(&document));
-    let document = StaticContent::new("application/json", document.to_string());
-    let (document, yaml) = (serve_document(document), serve_document(yaml));
+    let (document, yaml) = (serve_document(&OPENAPI_JSON), serve_document(&OPENAPI_YAML));
     let mut routes = RouteTable::new();
     for base in [BASE_PATH, OPENAI_BASE_PATH] {
         routes = routes
@@ -82,8 +100,17 @@ fn build_page_routes() -> RouteTable<ConsoleApp> {
     routes.merge(console::routes::build_routes())
 }
 
-fn serve_document(content: StaticContent) -> MethodRouter<ConsoleApp> {
-    let content = Arc::new(content);
+/// Built at the first request for it: this takes more time than the rest of the router together,
+/// and most processes of the tests and commands are never asked for it.
+static OPENAPI_JSON: LazyLock<StaticContent> =
+    LazyLock::new(|| StaticContent::new("application/json", build_openapi_document().to_string()));
+
+/// Built at the first request for it, like the JSON.
+static OPENAPI_YAML: LazyLock<StaticContent> = LazyLock::new(|| {
+    StaticContent::new("application/yaml", openapi::yaml::to_yaml(&build_openapi_document()))
+});
+
+fn serve_document(content: &'static LazyLock<StaticContent>) -> MethodRouter<ConsoleApp> {
     get(async move |State(app): State<SharedApp>, request: Request| {
         let reply = content.respond(request.headers());
         call::respond_uncounted(app, request, reply).await

@@ -96,7 +96,7 @@ pub(crate) enum CliCommand {
     /// Lists wallet payments and resolves those that are stuck.
     #[command(subcommand)]
     Payments(PaymentsCommand),
-    /// Writes a backup of the database to a file while the service runs.
+    /// Writes a backup of the database to a file. The service may be running.
     Backup(BackupArgs),
     /// Verifies a backup and restores it as the database of a stopped service.
     Restore(RestoreArgs),
@@ -116,11 +116,10 @@ pub(crate) enum CliCommand {
     Doctor(OutputOptions),
     /// Runs models on this machine. Started by `serve`; exits when its standard input is closed.
     Engine(engine::EngineArgs),
-    /// Parses untrusted files in a sandbox. Started by `serve`, which talks to it over pipes.
+    /// Parses untrusted files in a sandbox. Started by `serve`, and controlled over pipes.
     #[command(hide = true)]
     Reader,
-    /// Runs a browser for pages that need scripts. Started by `serve`, which talks to it over
-    /// pipes.
+    /// Runs a browser for pages that need scripts. Started by `serve`, and controlled over pipes.
     #[command(hide = true)]
     Browser(web::BrowserArgs),
     /// Prints the OpenAPI document.
@@ -159,6 +158,7 @@ pub(crate) enum ConvertCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct LitellmArgs {
+    /// The config.yaml.
     pub(crate) file: PathBuf,
     /// Sells models without a known price at 0 instead of failing.
     #[arg(long)]
@@ -257,6 +257,7 @@ pub(crate) struct CreateKeyArgs {
     /// The permissions of the key: call models, or also manage the account.
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: KeyType,
+    /// The account of the key.
     #[arg(long, default_value = "default")]
     pub(crate) account: String,
     /// A description of the key, of at most 64 characters.
@@ -280,20 +281,25 @@ pub(crate) struct CreateKeyArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum KeyType {
+    /// Calls models.
     Inference,
+    /// Also manages keys and reads billing data of its account.
     Admin,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum LimitPeriodArg {
+    /// A UTC day.
     Epoch,
+    /// A UTC month.
     Month,
+    /// The lifetime of the key; the count is never reset.
     Lifetime,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// Lists the catalogue.
+    /// Lists the models of the catalogue and the built-in models, with the state of their files.
     List(OutputOptions),
     /// Reloads the catalogue of the running service.
     Reload(OutputOptions),
@@ -304,6 +310,7 @@ pub(crate) enum ModelsCommand {
     },
     /// Sends one small request to a model through the running service.
     Test {
+        /// The id from `models list`.
         id: String,
         #[command(flatten)]
         listing: OutputOptions,
@@ -374,11 +381,13 @@ pub(crate) struct ImageArgs {
     /// Width in pixels, for models that are sized by pixels.
     #[arg(long)]
     pub(crate) width: Option<u32>,
+    /// Height in pixels, for models that are sized by pixels.
     #[arg(long)]
     pub(crate) height: Option<u32>,
     /// Aspect ratio such as 16:9, for models that list ratios.
     #[arg(long)]
     pub(crate) aspect_ratio: Option<String>,
+    /// The number of inference steps. Default: the model's default.
     #[arg(long)]
     pub(crate) steps: Option<u32>,
     /// Sampling seed; the same seed generates the same image.
@@ -407,7 +416,7 @@ pub(crate) enum ConfigCommand {
         #[command(flatten)]
         listing: OutputOptions,
     },
-    /// Reports all faults of the configuration with their lines.
+    /// Reports all errors in the configuration, with their lines.
     Check,
     /// Prints the reference of all keys in Markdown.
     Reference,

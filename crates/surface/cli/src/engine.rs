@@ -98,7 +98,7 @@ impl BuiltInEngine {
                 let level = format!("{},llama_cpp=warn", options.log_level);
                 let _last_lines = logging::start_logging(&LogConfig { format, level })?;
                 for missing in sandbox::enter_sandbox(&options)? {
-                    tracing::warn!("the engine is confined less than it could be: {missing}");
+                    tracing::warn!("the sandbox of the engine is incomplete: {missing}");
                 }
                 serve(options).map_err(CommandError::Failed)
             }

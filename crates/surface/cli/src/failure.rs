@@ -20,7 +20,7 @@ pub(crate) enum CommandError {
     #[error("{0}")]
     Unreachable(String),
     /// The response was lost, so the outcome of the command is unknown.
-    #[error("{0}; look at its state before you try again")]
+    #[error("{0}; check its state before you try again")]
     Lost(String),
     /// The error was already printed; only the exit code remains.
     #[error("")]

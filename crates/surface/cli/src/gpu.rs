@@ -84,11 +84,11 @@ impl GpuChoice {
             } else {
                 EngineDevice::Auto
             };
-            return GpuChoice::without_parts(device, "what your llama.cpp library computes on");
+            return GpuChoice::without_parts(device, "the device of your own llama.cpp library");
         }
         match wanted {
             section::DeviceSetting::Cpu => {
-                GpuChoice::without_parts(EngineDevice::Cpu, "the processor, as set")
+                GpuChoice::without_parts(EngineDevice::Cpu, "the CPU, as configured")
             }
             section::DeviceSetting::Cuda => {
                 GpuChoice::try_cuda(seen).unwrap_or_else(GpuChoice::fall_back_to_cpu)
@@ -106,7 +106,7 @@ impl GpuChoice {
             (Err(obstacle), Err(_)) if seen.nvidia.is_some() => {
                 GpuChoice::fall_back_to_cpu(obstacle)
             }
-            _ => GpuChoice::without_parts(EngineDevice::Auto, "the processor: no GPU was found"),
+            _ => GpuChoice::without_parts(EngineDevice::Auto, "the CPU: no GPU was found"),
         }
     }
 
@@ -135,7 +135,7 @@ impl GpuChoice {
 
     fn try_vulkan(seen: &DetectedGpus) -> Result<GpuChoice, String> {
         if !seen.has_vulkan {
-            return Err("no GPU with a driver for Vulkan is there".to_owned());
+            return Err("no GPU with a Vulkan driver was found".to_owned());
         }
         let entries = require_published_entry(VULKAN_PART)?;
         let summary = "a GPU with Vulkan".to_owned();

@@ -10,6 +10,7 @@ pub mod engine;
 mod failure;
 mod gpu;
 mod local;
+mod mcp;
 mod operator;
 mod output;
 mod payments;

@@ -248,9 +248,9 @@ pub(crate) fn merge_models(
 pub(crate) fn format_weights_state(state: &DownloadState) -> String {
     match state {
         DownloadState::Ready => "ready".to_owned(),
-        DownloadState::Fetching(progress) => format!("fetching {} %", progress.percent()),
-        DownloadState::NotFetched => "not fetched".to_owned(),
-        DownloadState::Failed(_) => "not fetched: the last try failed".to_owned(),
+        DownloadState::Fetching(progress) => format!("downloading {} %", progress.percent()),
+        DownloadState::NotFetched => "not downloaded".to_owned(),
+        DownloadState::Failed(_) => "not downloaded: the last attempt failed".to_owned(),
     }
 }
 

@@ -90,7 +90,7 @@ impl<'a> OperationClient<'a> {
         };
         let operation = mark_as_repeat(operation);
         for _ in 0..OUTCOME_ASKED_MAX {
-            print_note(&format!("the answer was lost ({lost}); asking for the outcome"));
+            print_note(&format!("the response was lost ({lost}); querying the outcome"));
             sleep(OUTCOME_PAUSE).await;
             let asked = match self.reconnect().await {
                 Ok(()) => self.perform(operation.clone()).await,

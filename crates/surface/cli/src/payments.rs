@@ -88,7 +88,7 @@ impl PaymentActions for PaymentOperations {
             match self.0.look_up_again(claim).await {
                 Ok(settled) => Ok(format!("{} USD by {}", settled.amount, settled.transaction)),
                 Err(refused @ (TopUpRefusal::Busy | TopUpRefusal::Unavailable)) => {
-                    Err(OperationError::Failed(format!("the chain was not asked: {refused}")))
+                    Err(OperationError::Failed(format!("the chain was not queried: {refused}")))
                 }
                 Err(refused) => Ok(refused.reason().to_owned()),
             }
@@ -99,7 +99,7 @@ impl PaymentActions for PaymentOperations {
         Box::pin(async move {
             let given_up = self.0.fail_claim(claim, also).await;
             given_up.map_err(|refused| {
-                let message = format!("somebody is at work on the payment: {refused}");
+                let message = format!("another operation is changing the payment: {refused}");
                 OperationError::Failed(message)
             })?;
             Ok("given up".to_owned())
@@ -249,7 +249,7 @@ fn solana_terms(
 /// Parses an address and verifies its checksum, because money sent to a mistyped address is lost.
 fn evm_address(key: &str, text: &str) -> Result<EvmAddress, String> {
     EvmAddress::parse_checksummed(text).ok_or_else(|| {
-        format!("[x402] {key}: the checksum of {text} is wrong; copy the address once more")
+        format!("[x402] {key}: the checksum of {text} is wrong; copy the address again")
     })
 }
 

@@ -1,5 +1,8 @@
 //! `tollgate serve`: opens all parts, listens, and shuts down gracefully.
 
+mod app_state;
+mod batch;
+mod brand;
 pub(crate) mod cluster;
 mod console;
 mod engine;
@@ -19,35 +22,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::payments::PaymentService;
-use ::web::{NameResolver, SystemResolver};
 use api::console::ConsoleApp;
+use api::response_worker;
 use background::spawn_loop;
 use config::read::ServiceConfig;
-use config::sections::chat::ChatConfig;
 use config::sections::store::StoreLocation;
 use config::sources::FlagSetting;
 use control::service::{CatalogueReload, ControlService};
 use control::socket;
 use domain::current_catalogue::CurrentCatalogue;
-use domain::limits::failures::RecentFailures;
-use domain::limits::tiers::RateLimitTiers;
-use domain::limits::window::WindowLimiter;
 use domain::secret::SECRET_BYTES_MAX;
-use http_frame::anonymous_limits::AnonymousLimits;
-use http_frame::app::AppState;
+use http_frame::app::SharedApp;
 use http_frame::engines::CurrentEngines;
-use http_frame::hosts::HostPolicy;
-use http_frame::input::BodyMemory;
-use http_frame::nodes::NodeClients;
-use http_frame::proxy::{CurrentChains, RpcProxy};
-use http_frame::recent_errors::RefusedCalls;
-use http_frame::session_state::SessionState;
-use http_frame::settings::{ApiSettings, BrandLogo, BrandSettings};
-use http_frame::wallets::WalletState;
-use http_frame::web::WebAccess;
-use jobs::JobQueue;
+use http_frame::proxy::CurrentChains;
 use lanes::LanePool;
-use sandbox::InputReader;
 use store_postgres::{LeaseState, PostgresStore};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -63,10 +51,9 @@ use crate::database::{self, DatabaseOpener};
 use crate::engine::BuiltInEngine;
 use crate::failure::CommandError;
 use crate::local::LocalEngine;
+use crate::mcp::McpSections;
 use crate::payments;
-use crate::reader_process;
 use crate::stakes;
-use crate::wallets;
 use crate::web::WebSections;
 use crate::wiring::{self, CatalogueWithEngines, ServiceInfo};
 
@@ -89,6 +76,7 @@ pub(crate) async fn run_serve_command(
     log_warnings(&config);
     let stakes = stakes::build_stake_reader(config.diem.as_ref()).map_err(CommandError::Failed)?;
     let web = WebSections::from_config(&config, surroundings);
+    let mcp = McpSections::from_config(&config);
     let mut signals = ProcessSignals::listen()?;
     // Bound before the database is opened: the first key is shown only once and must not be lost
     // because a port is in use.
@@ -98,12 +86,11 @@ pub(crate) async fn run_serve_command(
     let chosen_key = chosen_key(surroundings)?;
     let engines = Arc::new(CurrentEngines::default());
     let chains = wiring::build_chains(&config.rpc).map_err(CommandError::Failed)?;
-    let chains = Arc::new(CurrentChains::new(chains));
     let local = LocalEngine::from_config(engine, surroundings, &config)?;
     let address = listeners.api_address;
     let front = build_service_info(local.as_ref(), address);
     let sources = console::ConsoleConfigSources::new(surroundings, &flags, &engines);
-    let parts = ReloadParts { engines, chains, local };
+    let parts = ReloadParts { engines, chains: Arc::new(CurrentChains::new(chains)), local };
     let (service, (lease, shared)) =
         open_service(surroundings, flags, &config, &parts, front, chosen_key).await?;
     let ReloadParts { engines, chains, local } = parts;
@@ -117,23 +104,26 @@ pub(crate) async fn run_serve_command(
     let nodes = cluster::connect_if_shared(&service, shared.as_deref()).await?;
     let payments = payments::open_payments(&config.x402, &service, nodes.as_ref(), &tasks).await;
     let payments = payments.map_err(CommandError::Failed)?;
-    let proxy = wiring::open_proxy(Arc::clone(&chains), &service).await?;
-    let settings = build_settings(&config, Arc::clone(&service.tiers), address);
-    let public_url = settings.public_url.as_str();
-    let wallets = wallets::open_wallets(&service, &config, public_url, payments.clone()).await?;
-    let settings = with_brand(settings, config.brand.clone(), payments.is_some());
-    let data_dir = &surroundings.data_dir.path;
-    let jobs =
-        queue::open_job_queue(data_dir, &service, &engines, &config, shared.is_none()).await?;
-    let reader: Arc<dyn InputReader> = Arc::new(reader_process::build_reader());
-    let web = web.open(Arc::clone(&reader))?;
-    let queue = Arc::clone(&jobs);
-    let parts = AppParts { settings, engines, proxy, wallets, jobs, web, reader, sessions, nodes };
-    let anonymous = limits::build_anonymous_limits(counts.as_ref());
-    let app = build_app(&service, parts, anonymous, config.server.bodies_bytes_max, &tasks);
+    let order = app_state::AppOrder {
+        data_dir: &surroundings.data_dir.path,
+        config: &config,
+        service: &service,
+        engines,
+        chains: Arc::clone(&chains),
+        sessions,
+        nodes,
+        payments: payments.clone(),
+        web,
+        mcp,
+        strangers: limits::build_anonymous_limits(counts.as_ref()),
+        is_alone: shared.is_none(),
+        address,
+        tasks: &tasks,
+    };
+    let app = app_state::open_app(order).await?;
+    let (working, is_alone) = (Arc::clone(&app), shared.is_none());
     let child = local.map(|local| EngineSupervision::start(local, &service, &config.log));
-    let report = child.as_ref().map(EngineSupervision::build_report);
-    let report = report.unwrap_or_else(|| Arc::new(|| None));
+    let report = engine::build_report(child.as_ref());
     cluster::release_init_lease(shared.as_deref()).await?;
     limits::start_shared_counts(counts, &app, shared.clone(), &tasks, &stop);
     let grace = config.server.shutdown_grace;
@@ -141,10 +131,10 @@ pub(crate) async fn run_serve_command(
     let membership =
         cluster::start_membership(for_nodes, shared, &served, &service, &lanes, grace)?;
     listeners.serve(served, report, lanes, &tasks, &stop)?;
+    housekeeping::start_housekeeping(&service, config.store.keep_usage_days, stakes, &tasks, &stop);
+    start_response_loops(&working, is_alone, &tasks, &stop).await?;
+    start_background_loops(&working, payments, chains, &tasks, &stop);
     serve_control(control, &service, &tasks, &stop);
-    let keep_usage_days = config.store.keep_usage_days;
-    housekeeping::start_housekeeping(&service, keep_usage_days, stakes, &tasks, &stop);
-    start_background_loops(queue, payments, chains, &tasks, &stop);
     StartupMessage { address, first_key, is_key_chosen: chosen_key.is_some(), link }.print()?;
 
     let ended = wait_for_stop(&mut signals, &service, lease).await;
@@ -154,14 +144,16 @@ pub(crate) async fn run_serve_command(
     ended
 }
 
-/// Starts background work: jobs, payments and chain checks.
+/// Starts background work: jobs, batches, payments and chain checks.
 fn start_background_loops(
-    jobs: Arc<JobQueue>,
+    app: &SharedApp,
     payments: Option<PaymentService>,
     chains: Arc<CurrentChains>,
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
+    batch::start_batches(app, tasks, stop);
+    let jobs = Arc::clone(&app.jobs);
     let (working, runs) = (Arc::clone(&jobs), tasks.clone());
     spawn_loop(tasks, stop, "jobs", move |stop| {
         Arc::clone(&working).run_worker(runs.clone(), stop)
@@ -173,6 +165,27 @@ fn start_background_loops(
     if let Some(payments) = payments {
         spawn_loop(tasks, stop, "payments", move |stop| payments.clone().run_reconciliation(stop));
     }
+}
+
+/// Starts the worker of background responses and the deletion of expired ones.
+async fn start_response_loops(
+    app: &SharedApp,
+    is_alone: bool,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) -> Result<(), CommandError> {
+    // No other process uses this database, so all interrupted responses can be resumed.
+    if is_alone {
+        response_worker::break_leases(app).await?;
+    }
+    let (working, sweeping) = (Arc::clone(app), Arc::clone(app));
+    spawn_loop(tasks, stop, "responses", move |stop| {
+        response_worker::run_worker(Arc::clone(&working), stop)
+    });
+    spawn_loop(tasks, stop, "expired_responses", move |stop| {
+        response_worker::run_sweep(Arc::clone(&sweeping), stop)
+    });
+    Ok(())
 }
 
 fn serve_control(
@@ -237,7 +250,7 @@ fn log_warnings(config: &ServiceConfig) {
     let is_restricted = config.models.iter().any(|model| !model.region_restrictions.is_empty());
     if is_restricted && config.server.country_header.is_none() {
         tracing::warn!(
-            "models have region_restrictions, which hold nobody back: set country_header in [server]"
+            "region_restrictions of models are not enforced: set country_header in [server]"
         );
     }
     if config.server.lacks_https_url() {
@@ -375,124 +388,17 @@ fn activate_catalogue(
     Ok(count)
 }
 
-/// The parts of an [`AppState`] besides the service and its limits.
-struct AppParts {
-    settings: ApiSettings,
-    engines: Arc<CurrentEngines>,
-    proxy: Arc<RpcProxy>,
-    wallets: Arc<WalletState>,
-    jobs: Arc<JobQueue>,
-    web: Arc<WebAccess>,
-    reader: Arc<dyn InputReader>,
-    sessions: Arc<SessionState>,
-    /// The connection to other nodes; None for a single node.
-    nodes: Option<Arc<NodeClients>>,
-}
-
-fn build_app(
-    service: &ControlService,
-    parts: AppParts,
-    strangers: AnonymousLimits,
-    bodies_bytes_max: usize,
-    tasks: &TaskTracker,
-) -> Arc<AppState> {
-    let AppParts { settings, engines, proxy, wallets, jobs, web, reader, sessions, nodes } = parts;
-    Arc::new(AppState {
-        settings,
-        catalogue: Arc::clone(&service.catalogue),
-        engines,
-        proxy,
-        web,
-        wallets,
-        sessions,
-        refused: Arc::new(RefusedCalls::new(service.clock.now())),
-        keys: Arc::clone(&service.keys),
-        nodes,
-        ledger: Arc::clone(&service.ledger),
-        jobs,
-        store: Arc::clone(&service.store),
-        limiter: WindowLimiter::default(),
-        strangers,
-        failures: RecentFailures::default(),
-        reader,
-        bodies: Arc::new(BodyMemory::new(bodies_bytes_max)),
-        clock: Arc::clone(&service.clock),
-        entropy: Arc::clone(&service.entropy),
-        tasks: tasks.clone(),
-    })
-}
-
-fn build_settings(
-    config: &ServiceConfig,
-    tiers: Arc<RateLimitTiers>,
-    address: SocketAddr,
-) -> ApiSettings {
-    let (server, chat) = (&config.server, &config.chat);
-    let is_development = config.development.enabled;
-    let proxies = server.trusted_proxies.clone();
-    ApiSettings {
-        public_url: server.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
-        host_name: server.host_name.clone().unwrap_or_else(|| host_name(is_development)),
-        is_trusted_proxy: Arc::new(move |address| {
-            proxies.iter().any(|range| range.contains(address))
-        }),
-        country_header: server.country_header.as_deref().and_then(|it| it.parse().ok()),
-        tiers,
-        blocks_failures: config.limits.block_failures,
-        hosts: Arc::new(build_media_hosts(chat)),
-        system_prompt: chat.system_prompt.clone(),
-        watermark: config.image.watermark_text(is_development),
-        brand: BrandSettings::default(),
-        takes_wallets: false,
-    }
-}
-
-fn with_brand(
-    settings: ApiSettings,
-    brand: config::sections::brand::BrandConfig,
-    takes_wallets: bool,
-) -> ApiSettings {
-    let logo = brand
-        .logo
-        .map(|logo| BrandLogo { bytes: logo.bytes.into(), content_type: logo.content_type });
-    let brand = BrandSettings {
-        name: brand.name,
-        logo,
-        support_email: brand.support_email,
-        terms_url: brand.terms_url,
-        privacy_url: brand.privacy_url,
-    };
-    ApiSettings { brand, takes_wallets, ..settings }
-}
-
-fn build_media_hosts(chat: &ChatConfig) -> HostPolicy {
-    let names = chat
-        .resolve_media_hosts
-        .then(|| Arc::new(SystemResolver::default()) as Arc<dyn NameResolver>);
-    HostPolicy::new(chat.media_domains.clone(), names)
-}
-
-/// Returns the host name in development, otherwise an empty string: internal names are not exposed.
-fn host_name(is_development: bool) -> String {
-    if !is_development {
-        return String::new();
-    }
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
-}
-
 /// Waits for requests in progress, up to a timeout or a second stop signal.
 async fn wait_for_tasks(tasks: &TaskTracker, grace: Duration, signals: &mut ProcessSignals) {
-    tracing::info!("stopping: requests under way may end");
+    tracing::info!("stopping: requests in progress may complete");
     tasks.close();
     let grace = grace + LAST_WRITES_MAX;
     tokio::select! {
         ended = tokio::time::timeout(grace, tasks.wait()) => {
             if ended.is_err() {
-                tracing::warn!("some work had not ended after {} s", grace.as_secs());
+                tracing::warn!("some tasks had not ended after {} s", grace.as_secs());
             }
         }
-        () = signals.stop() => tracing::warn!("told twice to stop: stopping at once"),
+        () = signals.stop() => tracing::warn!("second stop signal: stopping immediately"),
     }
 }

@@ -7,6 +7,7 @@ mod hour_cache;
 mod image;
 mod price;
 pub mod provider_support;
+mod scoring;
 mod text;
 mod value;
 mod video;
@@ -47,6 +48,10 @@ pub const SECTIONS: &[&ConfigSection] = &[
     &video::SECTION,
     &price::VIDEO_SECTION,
     &price::VIDEO_RATES_SECTION,
+    &scoring::RERANK_SECTION,
+    &price::RERANK_SECTION,
+    &scoring::MODERATION_SECTION,
+    &price::MODERATION_SECTION,
     &price::RATE_SECTION,
 ];
 
@@ -148,6 +153,8 @@ fn read_spec(reader: &TableReader<'_>, model_type: ModelType) -> Option<ModelSpe
         ModelType::Upscale => image::read_upscale_spec(reader).map(ModelSpec::Upscale),
         ModelType::Inpaint => image::read_inpaint_spec(reader).map(ModelSpec::Inpaint),
         ModelType::Video => video::read_video_spec(reader).map(ModelSpec::Video),
+        ModelType::Rerank => scoring::read_rerank_spec(reader).map(ModelSpec::Rerank),
+        ModelType::Moderation => scoring::read_moderation_spec(reader).map(ModelSpec::Moderation),
     }
 }
 
@@ -163,7 +170,13 @@ fn keys_of(model_type: ModelType) -> &'static [ConfigKey] {
     const MUSIC: &[ConfigKey] =
         &with_common::<{ count_keys(audio::MUSIC_KEYS) }>(audio::MUSIC_KEYS);
     const VIDEO: &[ConfigKey] = &with_common::<{ count_keys(video::KEYS) }>(video::KEYS);
+    const RERANK: &[ConfigKey] =
+        &with_common::<{ count_keys(scoring::RERANK_KEYS) }>(scoring::RERANK_KEYS);
+    const MODERATION: &[ConfigKey] =
+        &with_common::<{ count_keys(scoring::MODERATION_KEYS) }>(scoring::MODERATION_KEYS);
     match model_type {
+        ModelType::Rerank => RERANK,
+        ModelType::Moderation => MODERATION,
         ModelType::Text => TEXT,
         ModelType::Embedding => EMBEDDING,
         ModelType::Image => IMAGE,

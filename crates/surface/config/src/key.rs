@@ -35,6 +35,9 @@ pub struct ConfigKey {
 }
 
 impl ConfigKey {
+    /// Fills lists of keys until their keys are copied.
+    pub(crate) const UNNAMED: ConfigKey = ConfigKey::optional("", ValueKind::Text, "");
+
     /// Declares a key that must be set.
     pub const fn required(name: &'static str, kind: ValueKind, doc: &'static str) -> ConfigKey {
         ConfigKey { name, kind, otherwise: AbsentKeyRule::Required, doc }

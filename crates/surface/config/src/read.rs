@@ -10,25 +10,29 @@ use crate::node::{ConfigNode, ConfigTable, ConfigValue};
 use crate::origin::SettingOrigin;
 use crate::reader::TableReader;
 use crate::secret::SecretResolver;
-use crate::sections::brand::{self, BrandConfig};
-use crate::sections::chat::{self, ChatConfig};
-use crate::sections::cluster::{self, ClusterConfig};
-use crate::sections::development::{self, DevelopmentConfig};
-use crate::sections::diem::{self, DiemConfig};
-use crate::sections::engine::{self, EngineConfig};
-use crate::sections::image::{self, ImageConfig};
-use crate::sections::limits::{self, LimitsConfig};
-use crate::sections::log::{self, LogConfig};
-use crate::sections::media::{self, MediaConfig};
+use crate::section_table::SectionTable;
+use crate::sections::batches::{BatchesConfig, FilesConfig};
+use crate::sections::brand::BrandConfig;
+use crate::sections::chat::ChatConfig;
+use crate::sections::cluster::ClusterConfig;
+use crate::sections::development::DevelopmentConfig;
+use crate::sections::diem::DiemConfig;
+use crate::sections::engine::EngineConfig;
+use crate::sections::image::ImageConfig;
+use crate::sections::limits::LimitsConfig;
+use crate::sections::log::LogConfig;
+use crate::sections::mcp::{McpConfig, McpServerConfig};
+use crate::sections::media::MediaConfig;
 use crate::sections::provider::{self, ProviderConfig};
-use crate::sections::queue::{self, QueueConfig};
-use crate::sections::rpc::{self, RpcConfig};
-use crate::sections::scrape::{self, ScrapeConfig};
-use crate::sections::search::{self, SearchConfig};
-use crate::sections::server::{self, ServerConfig};
-use crate::sections::store::{self, StoreConfig};
-use crate::sections::x402::{self, X402Config};
-use crate::sections::{self, tier, top};
+use crate::sections::queue::QueueConfig;
+use crate::sections::responses::ResponsesConfig;
+use crate::sections::rpc::RpcConfig;
+use crate::sections::scrape::ScrapeConfig;
+use crate::sections::search::SearchConfig;
+use crate::sections::server::ServerConfig;
+use crate::sections::store::StoreConfig;
+use crate::sections::x402::X402Config;
+use crate::sections::{self, top};
 use crate::sources::{ConfigSources, value_or_faults};
 
 /// The complete, validated configuration.
@@ -45,6 +49,9 @@ pub struct ServiceConfig {
     pub tiers: RateLimitTiers,
     pub media: MediaConfig,
     pub queue: QueueConfig,
+    pub responses: ResponsesConfig,
+    pub batches: BatchesConfig,
+    pub files: FilesConfig,
     pub engine: EngineConfig,
     pub chat: ChatConfig,
     pub image: ImageConfig,
@@ -56,6 +63,8 @@ pub struct ServiceConfig {
     pub rpc: RpcConfig,
     pub search: SearchConfig,
     pub scrape: ScrapeConfig,
+    pub mcp: McpConfig,
+    pub mcp_servers: Vec<McpServerConfig>,
     /// Valid settings that should be changed, such as a secret written into the file.
     pub warnings: Vec<ConfigFault>,
 }
@@ -79,40 +88,44 @@ impl ConfigSources {
     ) -> Result<ServiceConfig, InvalidConfig> {
         let faults = self.faults();
         let vault = SecretResolver::new(&self.environment, &self.folder);
-        let top = TopLevelReader { table: &self.table, faults: &faults };
+        let top = TopLevelReader { table: &self.table, faults: &faults, vault: &vault };
         top.check_names();
         top.check_includes();
         // All sections are read before an error is returned, so that all faults are reported.
-        let server = server::read_server_config(&top.section_reader(&server::SECTION));
-        let brand = brand::read_brand_config(&top.section_reader(&brand::SECTION), &vault);
-        let log = log::read_log_config(&top.section_reader(&log::SECTION));
-        let development =
-            development::read_development_config(&top.section_reader(&development::SECTION));
-        let store = store::read_store_config(&top.section_reader(&store::SECTION));
-        let cluster = cluster::read_cluster_config(&top.section_reader(&cluster::SECTION));
-        let limits = limits::read_limits_config(&top.section_reader(&limits::SECTION));
+        let server = top.read_section();
+        let brand = top.read_section();
+        let log = top.read_section();
+        let development = top.read_section();
+        let store = top.read_section();
+        let cluster = top.read_section();
+        let limits = top.read_section();
         let mut tiers = top.read_tiers();
-        let media = media::read_media_config(&top.section_reader(&media::SECTION));
-        let queue = queue::read_queue_config(&top.section_reader(&queue::SECTION));
-        let engine = engine::read_engine_config(&top.section_reader(&engine::SECTION));
-        let chat = chat::read_chat_config(&top.section_reader(&chat::SECTION));
-        let image = image::read_image_config(&top.section_reader(&image::SECTION));
-        let providers = top.read_providers(&vault);
+        let media = top.read_section();
+        let queue = top.read_section();
+        let responses = top.read_section();
+        let batches = top.read_section();
+        let files = top.read_section();
+        let engine = top.read_section();
+        let chat = top.read_section();
+        let image = top.read_section();
+        let providers = top.read_providers();
         let mut provider_ids = top.provider_ids();
         // The built-in engine needs no `[[provider]]` entry.
         provider_ids.push(provider::BUILT_IN);
         let mut models = catalogue::read_models(&self.table, &provider_ids, &faults);
         catalogue::fill_hour_cache_prices(&mut models, &providers);
         check_abilities(&self.table, &providers, &faults);
-        let x402 = x402::read_x402_config(&top.section_reader(&x402::SECTION), &vault);
+        let x402: Option<X402Config> = top.read_section();
         if let Some(x402) = &x402 {
             let allowed = MinuteLimits { requests: x402.top_ups_per_minute, tokens: None };
             tiers.set_default_limits(LimitClass::TopUp, allowed);
         }
-        let diem = diem::read_diem_config(&top.section_reader(&diem::SECTION), &vault);
-        let rpc = rpc::read_rpc_config(&top.section_reader(&rpc::SECTION), &vault);
-        let search = search::read_search_config(&top.section_reader(&search::SECTION), &vault);
-        let scrape = scrape::read_scrape_config(&top.section_reader(&scrape::SECTION));
+        let diem = top.read_section();
+        let rpc = top.read_section();
+        let search = top.read_section();
+        let scrape = top.read_section();
+        let mcp = top.read_section();
+        let mcp_servers = top.read_mcp_servers();
         let warnings = vault.into_warnings().into_sorted();
         let config = || {
             Some(ServiceConfig {
@@ -126,6 +139,9 @@ impl ConfigSources {
                 tiers,
                 media: media?,
                 queue: queue?,
+                responses: responses?,
+                batches: batches?,
+                files: files?,
                 engine: engine?,
                 chat: chat?,
                 image: image?,
@@ -136,6 +152,8 @@ impl ConfigSources {
                 rpc: rpc?,
                 search: search?,
                 scrape: scrape?,
+                mcp: mcp?,
+                mcp_servers,
                 warnings,
             })
         };
@@ -146,10 +164,10 @@ impl ConfigSources {
     /// accounts use it, because they must work in a shell without the service's secrets.
     pub fn read_database_config(&self) -> Result<DatabaseConfig, InvalidConfig> {
         let faults = self.faults();
-        let top = TopLevelReader { table: &self.table, faults: &faults };
-        let store = store::read_store_config(&top.section_reader(&store::SECTION));
-        let development =
-            development::read_development_config(&top.section_reader(&development::SECTION));
+        let vault = SecretResolver::new(&self.environment, &self.folder);
+        let top = TopLevelReader { table: &self.table, faults: &faults, vault: &vault };
+        let store = top.read_section();
+        let development = top.read_section();
         let tiers = top.read_tiers();
         let ground = || Some(DatabaseConfig { store: store?, development: development?, tiers });
         value_or_faults(ground(), faults)
@@ -167,10 +185,16 @@ pub struct DatabaseConfig {
 struct TopLevelReader<'a> {
     table: &'a ConfigTable,
     faults: &'a FaultList,
+    vault: &'a SecretResolver<'a>,
 }
 
 impl<'a> TopLevelReader<'a> {
-    fn section_reader(&self, section: &'static ConfigSection) -> TableReader<'a> {
+    /// Reads a section of the form `[name]`.
+    fn read_section<T: SectionTable>(&self) -> Option<T> {
+        T::read(&self.section_reader(&T::SECTION))
+    }
+
+    fn section_reader(&self, section: &ConfigSection) -> TableReader<'a> {
         static EMPTY: ConfigTable = ConfigTable::EMPTY;
         let place = format!("[{}]", section.name);
         let (table, origin) = match self.table.get(section.name) {
@@ -184,7 +208,8 @@ impl<'a> TopLevelReader<'a> {
             }
             None => (&EMPTY, SettingOrigin::Default),
         };
-        TableReader::new(table, section.keys, place, origin, self.faults)
+        let reader = TableReader::new(table, section.keys, place, origin, self.faults);
+        reader.with_resolver(self.vault)
     }
 
     /// Returns the ids of all provider entries, also of invalid ones: those are reported
@@ -204,7 +229,7 @@ impl<'a> TopLevelReader<'a> {
         items.iter().filter_map(id).collect()
     }
 
-    fn entry_readers(&self, section: &'static ConfigSection) -> Vec<TableReader<'a>> {
+    fn entry_readers(&self, section: &ConfigSection) -> Vec<TableReader<'a>> {
         let place = format!("[[{}]]", section.name);
         let Some(node) = self.table.get(section.name) else { return Vec::new() };
         let ConfigValue::List(items) = &node.value else {
@@ -215,13 +240,11 @@ impl<'a> TopLevelReader<'a> {
         let mut readers = Vec::new();
         for item in items {
             match &item.value {
-                ConfigValue::Table(table) => readers.push(TableReader::new(
-                    table,
-                    section.keys,
-                    place.clone(),
-                    item.origin.clone(),
-                    self.faults,
-                )),
+                ConfigValue::Table(table) => {
+                    let (place, origin) = (place.clone(), item.origin.clone());
+                    let reader = TableReader::new(table, section.keys, place, origin, self.faults);
+                    readers.push(reader.with_resolver(self.vault));
+                }
                 other => {
                     let message = format!("{place} must be a table, not {}", other.describe_type());
                     self.faults.push(&item.origin, message);
@@ -231,10 +254,10 @@ impl<'a> TopLevelReader<'a> {
         readers
     }
 
-    fn read_providers(&self, vault: &SecretResolver<'_>) -> Vec<ProviderConfig> {
+    fn read_providers(&self) -> Vec<ProviderConfig> {
         let mut providers: Vec<ProviderConfig> = Vec::new();
-        for reader in self.entry_readers(&provider::SECTION) {
-            let Some(provider) = provider::read_provider_config(&reader, vault) else { continue };
+        for reader in self.entry_readers(&ProviderConfig::SECTION) {
+            let Some(provider) = ProviderConfig::read(&reader) else { continue };
             let is_taken = providers.iter().any(|earlier| earlier.id == provider.id);
             if is_taken {
                 let message = format!("a second [[provider]] has the id `{}`", provider.id);
@@ -246,10 +269,24 @@ impl<'a> TopLevelReader<'a> {
         providers
     }
 
+    fn read_mcp_servers(&self) -> Vec<McpServerConfig> {
+        let mut servers: Vec<McpServerConfig> = Vec::new();
+        for reader in self.entry_readers(&McpServerConfig::SECTION) {
+            let Some(server) = McpServerConfig::read(&reader) else { continue };
+            if servers.iter().any(|earlier| earlier.label == server.label) {
+                let message = format!("a second [[mcp_server]] has the label `{}`", server.label);
+                reader.report_fault("label", message);
+                continue;
+            }
+            servers.push(server);
+        }
+        servers
+    }
+
     fn read_tiers(&self) -> RateLimitTiers {
         let mut written: Vec<RateLimitTier> = Vec::new();
-        for reader in self.entry_readers(&tier::SECTION) {
-            let Some(tier) = tier::read_tier(&reader) else { continue };
+        for reader in self.entry_readers(&RateLimitTier::SECTION) {
+            let Some(tier) = RateLimitTier::read(&reader) else { continue };
             if written.iter().any(|earlier| earlier.name() == tier.name()) {
                 reader
                     .report_fault("id", format!("a second [[tier]] has the id `{}`", tier.name()));

@@ -13,6 +13,7 @@ use crate::origin::SettingOrigin;
 use crate::scalar::{
     parse_integer, parse_number, parse_text, parse_url, shorten_for_message, unquote_number,
 };
+use crate::secret::SecretResolver;
 
 /// Reads the values of one table by the names in `keys`.
 ///
@@ -28,6 +29,8 @@ pub struct TableReader<'a> {
     /// The origin of the table itself, to which missing keys are attributed.
     origin: SettingOrigin,
     faults: &'a FaultList,
+    /// Set for tables that may contain secrets.
+    resolver: Option<&'a SecretResolver<'a>>,
 }
 
 impl<'a> TableReader<'a> {
@@ -39,7 +42,8 @@ impl<'a> TableReader<'a> {
         origin: SettingOrigin,
         faults: &'a FaultList,
     ) -> TableReader<'a> {
-        let reader = TableReader { table, keys, place: place.into(), origin, faults };
+        let place = place.into();
+        let reader = TableReader { table, keys, place, origin, faults, resolver: None };
         for (name, node) in table.entries() {
             let is_known = keys.iter().any(|key| key.name == name);
             if !is_known {
@@ -49,6 +53,20 @@ impl<'a> TableReader<'a> {
             }
         }
         reader
+    }
+
+    /// Sets the resolver of the secrets in this table and in its inner tables.
+    pub fn with_resolver(self, resolver: &'a SecretResolver<'a>) -> TableReader<'a> {
+        TableReader { resolver: Some(resolver), ..self }
+    }
+
+    pub(crate) fn resolver(&self) -> &'a SecretResolver<'a> {
+        self.resolver.expect("tables with secrets are read with a resolver")
+    }
+
+    /// The name of the table in messages.
+    pub fn place(&self) -> &str {
+        &self.place
     }
 
     /// The origin of the table.
@@ -227,7 +245,8 @@ impl<'a> TableReader<'a> {
         let ConfigValue::Table(table) = &node.value else {
             return self.reject_value(name, node, "a table");
         };
-        Some(TableReader::new(table, keys, place, node.origin.clone(), self.faults))
+        let inner = TableReader::new(table, keys, place, node.origin.clone(), self.faults);
+        Some(TableReader { resolver: self.resolver, ..inner })
     }
 
     fn match_choice(&self, name: &str, node: &ConfigNode) -> Option<&'static str> {

@@ -6,7 +6,10 @@ use crate::origin::SettingOrigin;
 use crate::reader::default_node;
 use crate::scalar::{without_password, without_path};
 use crate::secret::is_reference;
-use crate::sections::{self, provider, rpc};
+use crate::section_table::SectionTable;
+use crate::sections;
+use crate::sections::provider::ProviderConfig;
+use crate::sections::rpc::RpcNetworkKeys;
 use crate::sources::ConfigSources;
 
 /// One effective setting.
@@ -25,11 +28,11 @@ impl ConfigSources {
         let mut settings = Vec::new();
         for section in sections::list_sections() {
             match section.form {
-                SectionForm::One if section.name == rpc::NETWORK_SECTION.name => {
+                SectionForm::One if section.name == RpcNetworkKeys::SECTION.name => {
                     settings.extend(self.network_settings());
                 }
                 SectionForm::One => settings.extend(self.section_settings(section)),
-                SectionForm::Many if section.name == provider::SECTION.name => {
+                SectionForm::Many if section.name == ProviderConfig::SECTION.name => {
                     settings.extend(self.provider_settings());
                 }
                 SectionForm::Many | SectionForm::Inner => {}
@@ -60,7 +63,7 @@ impl ConfigSources {
         for (slug, node) in networks.entries() {
             if let ConfigValue::Table(network) = &node.value {
                 let place = format!("rpc.networks.{slug}");
-                settings.extend(list_table_settings(&place, rpc::NETWORK_SECTION.keys, network));
+                settings.extend(list_table_settings(&place, RpcNetworkKeys::SECTION.keys, network));
             }
         }
         settings
@@ -79,7 +82,7 @@ impl ConfigSources {
             };
             settings.extend(list_table_settings(
                 &format!("provider.{id}"),
-                provider::SECTION.keys,
+                ProviderConfig::SECTION.keys,
                 table,
             ));
         }

@@ -101,16 +101,18 @@ impl PieceParameters {
     /// Derives the parameters. Requests for vocals are rejected.
     fn from_request(request: &MediaRequest) -> Result<PieceParameters, EngineError> {
         let MediaRequest::Music(request) = request else {
-            let message = "The composer makes no videos.".to_owned();
+            let message = "The composer does not generate videos.".to_owned();
             return Err(EngineError::Rejected { message });
         };
         if request.lyrics.is_some() || request.optimizes_lyrics || request.voice.is_some() {
-            let message = "The composer does not sing; send no lyrics and no voice.".to_owned();
+            let message =
+                "The composer generates instrumental music only; send no lyrics and no voice."
+                    .to_owned();
             return Err(EngineError::Rejected { message });
         }
         let format = request.format.as_deref().unwrap_or("mp3");
         if !["mp3", "flac", "wav"].contains(&format) {
-            let message = format!("The composer makes mp3, flac and wav, not {format}.");
+            let message = format!("The composer supports mp3, flac and wav, not {format}.");
             return Err(EngineError::Rejected { message });
         }
         let seconds = request.duration_s.unwrap_or(SECONDS_DEFAULT);

@@ -19,7 +19,7 @@ use domain::catalogue::{CatalogueModel, ModelSpec, TextCapability, TextSpec};
 use domain::entropy::EntropySource;
 use engine::{
     AttestedEngine, ChatEngine, EmbeddingEngine, ImageClassifier, ImageEngine, MediaEngine,
-    SpeechEngine, TranscriptionEngine,
+    ModerationEngine, RerankEngine, SpeechEngine, TranscriptionEngine,
 };
 use engine_upstream::{
     ChatModelSettings, ConcurrencyLimits, EngineRoute, LocalProcess, MediaRoute, MediaRoutes,
@@ -99,6 +99,9 @@ pub fn connect_engines(
                     engines.add_transcription(model, Arc::new(ground.build_pool(routes)));
                 }
             }
+            ModelSpec::Rerank(_) | ModelSpec::Moderation(_) => {
+                add_score_engine(&mut engines, &upstreams, model, ground)?;
+            }
             ModelSpec::Music(_) | ModelSpec::Video(_) => {
                 let routes = media_routes(&upstreams, model, providers, &composer)?;
                 if !routes.is_empty() {
@@ -118,6 +121,29 @@ pub fn connect_engines(
         }
     }
     Ok(engines)
+}
+
+/// Adds the engine of a rerank or moderation model.
+fn add_score_engine(
+    engines: &mut EngineSet,
+    upstreams: &HashMap<&str, UpstreamProvider>,
+    model: &CatalogueModel,
+    ground: &EngineEnvironment,
+) -> Result<(), String> {
+    if let ModelSpec::Rerank(_) = &model.spec {
+        let routes: Vec<EngineRoute<dyn RerankEngine>> =
+            build_routes(upstreams, model, UpstreamProvider::create_rerank_engine)?;
+        if !routes.is_empty() {
+            engines.add_rerank(model, Arc::new(ground.build_pool(routes)));
+        }
+        return Ok(());
+    }
+    let routes: Vec<EngineRoute<dyn ModerationEngine>> =
+        build_routes(upstreams, model, UpstreamProvider::create_moderation_engine)?;
+    if !routes.is_empty() {
+        engines.add_moderation(model, Arc::new(ground.build_pool(routes)));
+    }
+    Ok(())
 }
 
 fn chat_settings<'a>(text: &TextSpec, upstream_id: &'a str) -> ChatModelSettings<'a> {
@@ -198,6 +224,7 @@ fn build_settings(provider: &ProviderConfig) -> Option<UpstreamSettings> {
         ProviderKind::ComfyUi => ProviderProtocol::ComfyUi,
         ProviderKind::Fal => ProviderProtocol::Fal,
         ProviderKind::WhisperCpp => ProviderProtocol::WhisperCpp,
+        ProviderKind::Tei => ProviderProtocol::Tei,
         ProviderKind::Local => return None,
     };
     let plain = |(name, value): &(String, SecretString)| (name.clone(), value.expose().to_owned());
@@ -217,7 +244,7 @@ fn build_settings(provider: &ProviderConfig) -> Option<UpstreamSettings> {
             requests_max: Some(provider.max_concurrency),
             ..ConcurrencyLimits::default()
         },
-        embedding_inputs_max: provider.max_embedding_inputs,
+        embedding_inputs_max: provider.embedding_inputs_max(),
         bills_after_hangup: provider.bills_after_hangup,
         local: None,
     })

@@ -32,7 +32,7 @@ pub(crate) fn read_workflow(model: &CatalogueModel) -> Result<Option<ComfyWorkfl
         announced_slots(&model.spec).into_iter().find(|slot| !workflow.has_slot(*slot))
     {
         let cause = format!(
-            "the model announces what goes into the slot {{{{{}}}}}, which the workflow lacks",
+            "the model declares a feature that needs the slot {{{{{}}}}}, which the workflow lacks",
             slot.name()
         );
         return Err(wrong(None, cause));

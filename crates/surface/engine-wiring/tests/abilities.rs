@@ -23,7 +23,7 @@ use moment::{ManualClock, Timestamp};
 /// A workflow with a slot for every input that a model's keys can announce.
 const WORKFLOW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/everything.json");
 
-const KINDS: [ProviderKind; 10] = [
+const KINDS: [ProviderKind; 11] = [
     ProviderKind::OpenAi,
     ProviderKind::Anthropic,
     ProviderKind::SdCpp,
@@ -33,6 +33,7 @@ const KINDS: [ProviderKind; 10] = [
     ProviderKind::Kokoro,
     ProviderKind::WhisperCpp,
     ProviderKind::AceStep,
+    ProviderKind::Tei,
     ProviderKind::Local,
 ];
 
@@ -48,6 +49,8 @@ fn least_entry(model_type: ModelType) -> &'static str {
         ModelType::Image | ModelType::Upscale => "price = { per_image_usd = \"0.01\" }",
         ModelType::Inpaint => "price = { per_edit_usd = \"0.01\" }",
         ModelType::Tts => "price = { input_usd_per_million_characters = \"1\" }",
+        ModelType::Rerank => "price = { per_thousand_documents_usd = \"1\" }",
+        ModelType::Moderation => "price = { input_usd_per_million = \"1\" }",
         ModelType::Asr => "price = { usd_per_audio_second = \"0.0001\" }",
         ModelType::Music => "price = { per_generation_usd = \"0.01\" }",
         ModelType::Video => {
@@ -375,6 +378,6 @@ fn a_slot_that_no_request_fills_is_told_at_the_start_with_its_lines() {
     let with_default = unfilled.replace("seconds}}", "seconds|5}}");
     assert_eq!(told(ModelType::Image, &with_default, ""), "");
     let fault = told(ModelType::Video, prompt, "image_input = true");
-    assert!(fault.contains("goes into the slot {{image}}, which the workflow lacks"), "{fault}");
+    assert!(fault.contains("needs the slot {{image}}, which the workflow lacks"), "{fault}");
     std::fs::remove_file(&file).unwrap();
 }

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use access::{CredentialHolder, KeyRing};
+use batches::BatchService;
 use domain::catalogue::CatalogueModel;
 use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::EntropySource;
@@ -23,9 +24,11 @@ use store::write::{StoreWrite, WriteGroup};
 use tokio_util::task::TaskTracker;
 
 use crate::anonymous_limits::AnonymousLimits;
+use crate::background_runs::BackgroundRuns;
 use crate::caller_limits::{self, RateLimitCell};
 use crate::engines::CurrentEngines;
 use crate::input::BodyMemory;
+use crate::mcp_access::McpAccess;
 use crate::nodes::NodeClients;
 use crate::principal::Principal;
 use crate::proxy::RpcProxy;
@@ -50,6 +53,8 @@ pub struct AppState {
     pub proxy: Arc<RpcProxy>,
     /// Searches and downloads web pages for callers.
     pub web: Arc<WebAccess>,
+    /// MCP servers whose tools models may call.
+    pub mcp: Arc<McpAccess>,
     /// Wallet sign-ins and x402 payments.
     pub wallets: Arc<WalletState>,
     /// Sessions of the console.
@@ -63,6 +68,10 @@ pub struct AppState {
     pub ledger: Arc<Ledger>,
     /// Queued generations: music and videos.
     pub jobs: Arc<JobQueue>,
+    /// Background responses that run in this process.
+    pub background: Arc<BackgroundRuns>,
+    /// Files of callers, and batches of calls.
+    pub batches: Arc<BatchService>,
     /// For queries only. Writes that have rules go through `keys` and `ledger`.
     pub store: Arc<dyn Store>,
     pub limiter: WindowLimiter,

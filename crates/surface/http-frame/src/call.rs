@@ -21,6 +21,7 @@ use moment::Timestamp;
 use store::owner::OwnerKind;
 
 use crate::app::{AppState, SharedApp};
+use crate::call_terms::CallTerms;
 use crate::caller::{KeyHolder, RequiredCredential};
 use crate::caller_limits::{self, BalanceBefore, RateLimitCell};
 use crate::discovery;
@@ -29,6 +30,7 @@ use crate::home::{self, HomeOwner};
 use crate::input::{
     BodyLimits, BodyOwner, BodyReservation, HandlerInput, LARGE_BYTES, run_blocking,
 };
+use crate::nodes::forwarded_identity::ForwardedRequest;
 use crate::origin::CallerOrigin;
 use crate::payment::can_consume;
 use crate::principal::Principal;
@@ -56,6 +58,7 @@ pub struct ApiCall<C, I> {
     /// The request's share of the memory for bodies.
     pub room: Arc<BodyReservation>,
     pub session: SessionHeaders,
+    pub terms: CallTerms,
 }
 
 /// The limit that a request is counted against.
@@ -96,7 +99,8 @@ where
     H: FnOnce(SharedApp, ApiCall<C, I>) -> F,
     F: Future<Output = Result<R, E>>,
 {
-    let (mut context, presented, body) = match build_context::<C>(app, policy, request).await {
+    let entered = build_context::<C>(app, policy, request, I::IS_STREAMED).await;
+    let (mut context, presented, body) = match entered {
         Ok(entered) => entered,
         Err(response) => return response,
     };
@@ -115,7 +119,11 @@ where
             return Err(Refusal::body_too_large().into());
         };
         let input = check_input::<I>(raw, context.room.bytes_read()).await?;
-        let visit = caller.check_before_handler(&context.app, &context.request_head())?;
+        let visit = if context.terms.is_counted {
+            None
+        } else {
+            caller.check_before_handler(&context.app, &context.request_head())?
+        };
         let reply = handler(Arc::clone(&context.app), context.build_call(caller, input)).await?;
         let response = reply.into_response()?;
         Ok(match visit {
@@ -140,6 +148,7 @@ struct CallContext {
     limits: BodyLimits,
     room: Arc<BodyReservation>,
     standing: RateLimitCell,
+    terms: CallTerms,
 }
 
 /// Authenticates the caller. Returns the context, the credential or its refusal, and the body; or
@@ -148,6 +157,7 @@ async fn build_context<C: RequiredCredential>(
     app: SharedApp,
     policy: EndpointPolicy,
     request: Request,
+    is_streamed: bool,
 ) -> Result<(CallContext, Result<C, Refusal>, Body), Response> {
     let (parts, body) = request.into_parts();
     let now = app.clock.now();
@@ -166,8 +176,16 @@ async fn build_context<C: RequiredCredential>(
     let caller = identify_principal(holder.as_deref(), address);
     let room = app.bodies.open_reservation(BodyOwner::new(caller, address, has_balance));
     let standing = RateLimitCell::default();
-    let context = CallContext { app, policy, parts, origin, now, holder, limits, room, standing };
-    let body = context.room.meter_body(body, &context.parts.headers, limits.pace);
+    let terms = parts.extensions.get::<ForwardedRequest>().map(|it| it.terms.clone());
+    let terms = terms.unwrap_or_default();
+    let context =
+        CallContext { app, policy, parts, origin, now, holder, limits, room, standing, terms };
+    let headers = &context.parts.headers;
+    let body = if is_streamed {
+        context.room.meter_stream(body, headers)
+    } else {
+        context.room.meter_body(body, headers, limits.pace)
+    };
     Ok((context, presented, body))
 }
 
@@ -183,7 +201,7 @@ impl CallContext {
             principal,
             holder,
             path: self.policy.path,
-            counts_failures: self.policy.counts_failures,
+            counts_failures: self.policy.counts_failures && !self.terms.is_counted,
             body_digest: self.room.body_digest(),
         }
     }
@@ -215,6 +233,9 @@ impl CallContext {
             }
             Err(refusal)
         })?;
+        if self.terms.is_counted {
+            return Ok(caller);
+        }
         refuse_if_blocked(&self.app, &self.caller(), self.now)?;
         if let EndpointLimit::Class(class) = self.policy.limit {
             self.count_request(class).await?;
@@ -264,6 +285,7 @@ impl CallContext {
             standing: self.standing.clone(),
             room: Arc::clone(&self.room),
             session: SessionHeaders::read(&self.parts.headers),
+            terms: self.terms.clone(),
         }
     }
 

@@ -128,7 +128,7 @@ impl RequiredCredential for KeyHolder {
     fn from_holder(holder: Arc<CredentialHolder>) -> Result<KeyHolder, Refusal> {
         match holder.key() {
             Some(_) => Ok(KeyHolder(holder)),
-            None => Err(Refusal::unauthenticated("Sign in with an API key for this.")),
+            None => Err(Refusal::unauthenticated("This operation requires an API key.")),
         }
     }
 
@@ -138,7 +138,7 @@ impl RequiredCredential for KeyHolder {
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         operation.security(json!([{ "bearer": [] }]));
-        operation.standard_refusal(401, "No API key, or not a valid one", generator);
+        operation.standard_refusal(401, "The API key is missing or invalid", generator);
     }
 }
 
@@ -173,7 +173,7 @@ impl RequiredCredential for AdminCaller {
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         operation.security(json!([{ "bearer": [] }]));
-        operation.standard_refusal(401, "No ADMIN API key, or not a valid one", generator);
+        operation.standard_refusal(401, "The ADMIN API key is missing or invalid", generator);
     }
 }
 
@@ -216,8 +216,8 @@ impl RequiredCredential for OperatorCaller {
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         operation.security(json!([{ "bearer": [] }]));
-        operation.standard_refusal(401, "No API key, or not a valid one", generator);
-        operation.standard_refusal(403, "The key is no OPERATOR key", generator);
+        operation.standard_refusal(401, "The API key is missing or invalid", generator);
+        operation.standard_refusal(403, "The key is not an OPERATOR key", generator);
     }
 }
 
@@ -271,7 +271,7 @@ impl RequiredCredential for PayingCaller {
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         operation.security(json!([{ "bearer": [] }, { "signInWithX": [] }]));
-        operation.standard_refusal(401, "The API key or the sign-in is not valid", generator);
+        operation.standard_refusal(401, "The API key or the sign-in is invalid", generator);
         let meaning = "No credential, not enough credits, or the key's own limit is reached";
         operation.refusal::<wire::x402::PaymentDiscovery>(402, meaning, generator);
         operation.refusal::<wire::wallets::TopUpNeeded>(402, meaning, generator);
@@ -338,9 +338,9 @@ impl RequiredCredential for SignedInWallet {
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         operation.security(json!([{ "signInWithX": [] }]));
         for (status, meaning) in [
-            (401, "The sign-in is not valid"),
-            (403, "Another wallet's"),
-            (500, "A fault of the service"),
+            (401, "The sign-in is invalid"),
+            (403, "The data belongs to another wallet"),
+            (500, "Internal error"),
             (503, "Temporarily unavailable"),
         ] {
             operation.refusal::<wire::errors::X402Error>(status, meaning, generator);

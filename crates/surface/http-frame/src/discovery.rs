@@ -110,6 +110,16 @@ pub fn encode_requirements(
     accepts: &[PaymentOption],
     challenge: Option<&WalletChallenge>,
 ) -> String {
+    encode_base64(&build_requirements(error, place, accepts, challenge))
+}
+
+/// The object that x402 calls `PaymentRequired`.
+pub fn build_requirements(
+    error: &str,
+    place: &CalledResource,
+    accepts: &[PaymentOption],
+    challenge: Option<&WalletChallenge>,
+) -> Value {
     let mut required = json!({
         "x402Version": X402_VERSION,
         "error": error,
@@ -119,7 +129,7 @@ pub fn encode_requirements(
     if let Some(challenge) = challenge {
         required["extensions"] = json!({ "sign-in-with-x": challenge.to_extension() });
     }
-    encode_base64(&required)
+    required
 }
 
 pub fn encode_base64(json: &Value) -> String {
@@ -184,7 +194,7 @@ fn build_instructions(
 ) -> TopUpInstructions {
     let url = format!("{}{BASE_PATH}/x402/top-up", app.settings.public_url);
     TopUpInstructions {
-        step1: format!("Ask how to pay: POST {url} without a payment."),
+        step1: format!("Get the payment terms: POST {url} without a payment."),
         step2: "Sign a USDC payment for one of the entries in `accepts`.".to_owned(),
         step3: "Send it in the PAYMENT-SIGNATURE header to the same URL, then send this request \
                 again with a new sign-in."

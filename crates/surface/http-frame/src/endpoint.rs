@@ -15,12 +15,14 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
+use wire::mcp::McpErrorReply;
 use wire::messages::MessagesError;
 
 use crate::app::SharedApp;
 use crate::call::{self, ApiCall, EndpointLimit, EndpointPolicy};
 use crate::caller::RequiredCredential;
 use crate::home::HomeOwner;
+use crate::inner_call::InnerEndpoint;
 use crate::input::HandlerInput;
 use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
@@ -95,10 +97,10 @@ impl<H> EndpointBuilder<H> {
     /// For paid work of a model: counted against the model, with the refusals common to such work.
     pub fn paid(self) -> EndpointBuilder<H> {
         self.limited_by_model()
-            .refuses(403, "The model is not for the caller's country, or not for its key")
-            .refuses(404, "There is no such model; the message names the nearest")
-            .refuses(410, "The model was removed and nothing answers in its place")
-            .refuses(422, "The content is against the policy of the model's provider")
+            .refuses(403, "The model is not available in the caller's country, or to its key")
+            .refuses(404, "The model does not exist; the message lists similar names")
+            .refuses(410, "The model was removed and has no replacement")
+            .refuses(422, "The content violates the policy of the model's provider")
             .refuses(504, "The model took too long")
     }
 
@@ -159,11 +161,11 @@ impl<H> EndpointBuilder<H> {
             counts_failures: self.counts_failures,
         };
         let handler = self.handler;
-        let serve = move |app, request| {
+        let serve: ErasedHandler = Arc::new(move |app, request| {
             call::run_call::<C, I, R, E, H, F>(app, policy, request, handler.clone()).boxed()
-        };
+        });
         ApiEndpoint {
-            route: build_route(&self.method, Arc::new(serve)),
+            route: build_route(&self.method, serve),
             operation_id: function_name::<H>(),
             method: self.method,
             path: self.path,
@@ -203,6 +205,11 @@ fn build_route(method: &Method, serve: ErasedHandler) -> MethodRouter<SharedApp>
 }
 
 impl ApiEndpoint {
+    /// The endpoint as another endpoint calls it.
+    pub fn to_inner(&self) -> InnerEndpoint {
+        InnerEndpoint::new(self.method.clone(), self.path, self.route.clone())
+    }
+
     /// True if requests are counted against the model that they name.
     pub fn is_limited_by_model(&self) -> bool {
         self.policy.limit == EndpointLimit::ByModel
@@ -215,11 +222,18 @@ impl ApiEndpoint {
         for (status, meaning) in &self.refusals {
             operation.standard_refusal(*status, meaning, generator);
         }
-        operation.standard_refusal(429, "Too many requests, or too many failed ones", generator);
-        operation.standard_refusal(500, "A fault of the service", generator);
+        operation.standard_refusal(
+            429,
+            "Too many requests, or too many failed requests",
+            generator,
+        );
+        operation.standard_refusal(500, "Internal error", generator);
         operation.standard_refusal(503, "Temporarily unavailable", generator);
         if self.path.starts_with("/messages") {
             operation.replace_refusals::<MessagesError>(generator);
+        }
+        if self.path == "/mcp" {
+            operation.add_refusal_shape::<McpErrorReply>(generator);
         }
         if self.path.starts_with("/models") {
             operation.add_refusal_shape::<MessagesError>(generator);

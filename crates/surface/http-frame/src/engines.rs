@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use domain::catalogue::CatalogueModel;
 use engine::{
     AttestedEngine, ChatEngine, EmbeddingEngine, ImageClassifier, ImageEngine, MediaEngine,
-    SpeechEngine, TranscriptionEngine,
+    ModerationEngine, RerankEngine, SpeechEngine, TranscriptionEngine,
 };
 use tokio::sync::Semaphore;
 
@@ -33,6 +33,8 @@ const DRAINS_MAX: usize = 64;
 pub struct EngineSet {
     chat: HashMap<String, Arc<dyn ChatEngine>>,
     embedding: HashMap<String, Arc<dyn EmbeddingEngine>>,
+    rerank: HashMap<String, Arc<dyn RerankEngine>>,
+    moderation: HashMap<String, Arc<dyn ModerationEngine>>,
     attested: HashMap<String, Vec<Arc<dyn AttestedEngine>>>,
     speech: HashMap<String, Arc<dyn SpeechEngine>>,
     transcription: HashMap<String, Arc<dyn TranscriptionEngine>>,
@@ -65,6 +67,16 @@ impl CurrentEngines {
         current.embedding.get(&model.id).cloned().ok_or_else(|| without_engine(model))
     }
 
+    pub fn rerank(&self, model: &CatalogueModel) -> Result<Arc<dyn RerankEngine>, Refusal> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.rerank.get(&model.id).cloned().ok_or_else(|| without_engine(model))
+    }
+
+    pub fn moderation(&self, model: &CatalogueModel) -> Result<Arc<dyn ModerationEngine>, Refusal> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.moderation.get(&model.id).cloned().ok_or_else(|| without_engine(model))
+    }
+
     pub fn speech(&self, model: &CatalogueModel) -> Result<Arc<dyn SpeechEngine>, Refusal> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.speech.get(&model.id).cloned().ok_or_else(|| without_engine(model))
@@ -80,6 +92,14 @@ impl CurrentEngines {
 }
 
 impl CurrentEngines {
+    /// True if work that may wait leaves enough of the model's slots to other work.
+    pub(crate) fn has_spare_slots(&self, model: &CatalogueModel) -> bool {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let chat = current.chat.get(&model.id).is_none_or(|engine| engine.has_spare_slots());
+        let embedding = current.embedding.get(&model.id);
+        chat && embedding.is_none_or(|engine| engine.has_spare_slots())
+    }
+
     pub fn media(&self, model: &CatalogueModel) -> Result<Arc<dyn MediaEngine>, Refusal> {
         self.media_engine(&model.id).ok_or_else(|| without_engine(model))
     }
@@ -121,6 +141,14 @@ impl EngineSet {
 
     pub fn add_embedding(&mut self, model: &CatalogueModel, engine: Arc<dyn EmbeddingEngine>) {
         self.embedding.insert(model.id.clone(), engine);
+    }
+
+    pub fn add_rerank(&mut self, model: &CatalogueModel, engine: Arc<dyn RerankEngine>) {
+        self.rerank.insert(model.id.clone(), engine);
+    }
+
+    pub fn add_moderation(&mut self, model: &CatalogueModel, engine: Arc<dyn ModerationEngine>) {
+        self.moderation.insert(model.id.clone(), engine);
     }
 
     pub fn add_speech(&mut self, model: &CatalogueModel, engine: Arc<dyn SpeechEngine>) {

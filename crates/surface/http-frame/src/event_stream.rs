@@ -54,6 +54,15 @@ impl EventStreamBody {
 }
 
 impl EventStreamBody {
+    /// A stream of another source.
+    pub fn from_body(body: Body) -> EventStreamBody {
+        EventStreamBody(body)
+    }
+
+    pub fn into_body(self) -> Body {
+        self.0
+    }
+
     /// A stream whose events are all known.
     pub fn from_events(events: Vec<u8>) -> EventStreamBody {
         EventStreamBody(Body::from(events))

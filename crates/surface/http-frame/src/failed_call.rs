@@ -62,8 +62,8 @@ enum FailureWeight {
 }
 
 /// Callers with a valid key are blocked for malformed requests and missing rights only. An agent
-/// that is out of money, over a limit, or looks for what is not there goes on asking. Anyone can
-/// make a wallet, so all failures of wallets count.
+/// keeps sending requests if it has no balance, is over a limit, or requests an unknown model.
+/// Anyone can create a wallet, so all failures of wallets count.
 fn weigh_failure(caller: &BlockableCaller<'_>, response: &Response) -> FailureWeight {
     if !counts_as_failure(response) {
         return FailureWeight::None;

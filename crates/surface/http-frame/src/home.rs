@@ -31,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 const UNREACHED_MAX: Duration = Duration::from_secs(20);
 const UNREACHED_PAUSE: Duration = Duration::from_millis(100);
 /// Times that a request may be forwarded.
-const SENT_ON_MAX: u8 = 2;
+pub(crate) const SENT_ON_MAX: u8 = 2;
 
 /// The owner whose home handles a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,8 @@ impl HomeOwner {
     }
 }
 
-/// The caller that another node authenticated, looked up again: a key may have been revoked.
+/// The caller that another node or another endpoint authenticated, looked up again: a key may have
+/// been revoked.
 pub(crate) async fn find_forwarded_caller(
     app: &AppState,
     parts: &Parts,
@@ -62,10 +63,14 @@ pub(crate) async fn find_forwarded_caller(
         }
         ForwardedIdentity::Wallet(wallet) => {
             let owner = wallets::resolve_owner(app.store.as_ref(), *wallet, app.clock.now()).await;
-            let holder = |owner| {
-                Arc::new(CredentialHolder { proof: CallerCredential::Wallet(*wallet), owner })
-            };
-            owner.map(holder).map_err(Refusal::unavailable)
+            match owner {
+                Ok(owner) if owner.frozen.is_some() => Err(Refusal::frozen()),
+                Ok(owner) => {
+                    let proof = CallerCredential::Wallet(*wallet);
+                    Ok(Arc::new(CredentialHolder { proof, owner }))
+                }
+                Err(error) => Err(Refusal::unavailable(error)),
+            }
         }
     })
 }

@@ -26,7 +26,7 @@ const LOOKUPS_AT_ONCE: usize = 8;
 /// Different hosts of one request that need a lookup.
 const HOSTS_MAX: usize = 32;
 /// Cache lifetime: the time that cautious name servers allow.
-const KNOWN_FOR: Duration = Duration::from_secs(30);
+const CACHE_LIFETIME: Duration = Duration::from_secs(30);
 const KNOWN_MAX: usize = 4_096;
 const BUSY: &str = "Too many host names are being looked up. Please try again shortly.";
 
@@ -61,13 +61,13 @@ impl CheckedHosts {
         match self.0.get(&media::parse_host(address)?)? {
             HostVerdict::Public => None,
             HostVerdict::Private => {
-                Some("Its host stands for an address that is not public; send a data URL instead.")
+                Some("Its host has an address that is not public; send a data URL instead.")
             }
             HostVerdict::Unknown => {
                 Some("Its host could not be looked up; check the name, or send a data URL instead.")
             }
             HostVerdict::NotListed => {
-                Some("This server fetches from chosen hosts only; send a data URL instead.")
+                Some("This service allows files from certain hosts only; send a data URL instead.")
             }
             HostVerdict::TooMany => {
                 Some("A request may name at most 32 hosts; send data URLs instead.")
@@ -150,7 +150,7 @@ impl HostPolicy {
             known.retain(|_, (until, _)| now < *until);
         }
         if known.len() < KNOWN_MAX {
-            known.insert(host.to_owned(), (now.plus(KNOWN_FOR), verdict));
+            known.insert(host.to_owned(), (now.plus(CACHE_LIFETIME), verdict));
         }
     }
 }

@@ -20,6 +20,7 @@ mod payment;
 mod query;
 mod range;
 mod raw;
+mod streamed_form;
 
 use std::future::Future;
 
@@ -45,6 +46,7 @@ pub use payment::PaymentHeader;
 pub use query::QueryParameters;
 pub use range::RangeHeader;
 pub use raw::RawJson;
+pub use streamed_form::{FormFault, STREAMED_FILE_BYTES_MAX, StreamedFile, StreamedForm};
 
 use crate::operation::OpenApiOperation;
 use crate::refusal::Refusal;
@@ -53,6 +55,10 @@ use crate::refusal::Refusal;
 pub trait HandlerInput: Sized + Send + 'static {
     /// The input as read from the connection, before it is checked.
     type Raw: Send + 'static;
+
+    /// True if the handler reads the body as it arrives. Such a body is not kept in memory, and may be
+    /// larger than others.
+    const IS_STREAMED: bool = false;
 
     fn read(
         parts: &mut Parts,

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::refusal::key::refuse_key;
 use crate::request_head::RequestHead;
 
-/// Unknown keys a minute that are looked up for one address, those under way included. They are
+/// Unknown keys a minute that are looked up for one address, including those in progress. They are
 /// counted as tokens, which can be given back: a key that is found counts nothing.
 const UNKNOWN_KEYS_A_MINUTE: MinuteLimits = MinuteLimits { requests: u64::MAX, tokens: Some(100) };
 

@@ -28,6 +28,7 @@ use lanes::PerLane;
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
+use crate::call_terms::CallTerms;
 use crate::nodes::forwarded_identity::{ForwardedIdentity, ForwardedRequest};
 use crate::nodes::resendable_body::BodyAttempt;
 use crate::origin::CallerOrigin;
@@ -113,9 +114,11 @@ impl NodeClients {
             request.extensions_mut().insert(origin);
         }
         let times = take_header(request.headers_mut(), &NODE_TIMES).and_then(|it| it.parse().ok());
-        request
-            .extensions_mut()
-            .insert(ForwardedRequest { proved, times: times.unwrap_or(u8::MAX) });
+        request.extensions_mut().insert(ForwardedRequest {
+            proved,
+            times: times.unwrap_or(u8::MAX),
+            terms: CallTerms::default(),
+        });
         next.run(request).await
     }
 

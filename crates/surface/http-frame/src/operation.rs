@@ -105,10 +105,20 @@ impl OpenApiOperation {
         self.response(200, "Done", content_type, json!({ "schema": schema }));
     }
 
+    /// A reply without a body.
+    pub fn empty_reply(&mut self, status: u16, meaning: &str) {
+        self.responses.insert(status.to_string(), json!({ "description": meaning }));
+    }
+
     /// The reply to a request for a range of bytes.
     pub fn partial_reply(&mut self, content_type: &str) {
         let schema = json!({ "type": "string", "format": "binary" });
-        self.response(206, "A part", content_type, json!({ "schema": schema }));
+        self.response(
+            206,
+            "The requested range of the file",
+            content_type,
+            json!({ "schema": schema }),
+        );
     }
 
     pub fn refusal<T: JsonSchema>(

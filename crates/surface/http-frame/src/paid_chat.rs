@@ -21,6 +21,9 @@ mod quote;
 mod settle;
 mod silence;
 mod stream;
+mod tool_turns;
+mod turn_gatherer;
+mod turn_tab;
 mod whole;
 
 use std::sync::Arc;
@@ -34,8 +37,11 @@ pub use extras::ExtraCharges;
 pub use hold_policy::HoldPolicy;
 pub use settle::ChatSettlement;
 pub use stream::{AnswerPart, AnswerStart, AnswerStream};
+pub use tool_turns::{ConversationEdit, NextTurn, ToolDesk, ToolEvent, ToolResultText, ToolRunner};
+pub use turn_gatherer::{ModelTurn, TurnCall};
 pub use whole::PaidAnswer;
 
+use crate::paid_work::call_funds::CallFunds;
 use crate::paid_work::{HeldFunds, PaidCall};
 use crate::refusal::Refusal;
 use crate::refusal::context_excess::PromptSize;
@@ -55,6 +61,7 @@ pub struct ChatOrder {
 }
 
 /// One model that may answer, with the request prepared for it.
+#[derive(Clone)]
 pub struct ChatCandidate {
     pub model: Arc<CatalogueModel>,
     engine: Arc<dyn ChatEngine>,
@@ -165,6 +172,11 @@ impl PaidChat {
         order: ChatOrder,
         policy: HoldPolicy,
     ) -> Result<PaidChat, Refusal> {
+        // The hold of a job is made once, so it covers the whole answer.
+        let policy = match call.terms.funds {
+            CallFunds::OfRequest => policy,
+            CallFunds::Quote(_) | CallFunds::OfJob(_) => HoldPolicy::WholeAnswer,
+        };
         let ChatOrder { prompt_field, first, others, extras } = order;
         if first.quote.exceeds_context() {
             let message = first.quote.overflow_message(prompt_field);

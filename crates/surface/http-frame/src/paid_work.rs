@@ -6,6 +6,7 @@
 //! `audio/speech/stream`), and calls to a chain for the items that were answered
 //! ([`HeldFunds::pay_with`]). A queued job keeps its hold in the store (`queued`).
 
+pub mod call_funds;
 mod held_funds;
 pub mod queued_job;
 mod whole_result;
@@ -22,11 +23,13 @@ use moment::Timestamp;
 use money::WorkCost;
 use sandbox::CallerId;
 
+use call_funds::CallFunds;
 pub use held_funds::HeldFunds;
 pub use whole_result::{PaidResult, WorkResult};
 
 use crate::app::SharedApp;
 use crate::call::ApiCall;
+use crate::call_terms::CallTerms;
 use crate::caller::PayingCaller;
 use crate::caller_limits::RateLimitCell;
 use crate::input::BodyReservation;
@@ -46,6 +49,7 @@ pub struct PaidCall {
     pub country: Option<CountryCode>,
     pub room: Arc<BodyReservation>,
     pub session: WorkSession,
+    pub terms: CallTerms,
 }
 
 impl PaidCall {
@@ -61,6 +65,7 @@ impl PaidCall {
             country: call.country,
             room: call.room,
             session,
+            terms: call.terms,
         };
         (paid_call, call.input)
     }
@@ -103,7 +108,12 @@ impl PaidCall {
         least: WorkCost,
     ) -> Result<(), Refusal> {
         let PaidCall { app, holder, standing, .. } = self;
-        app.refuse_if_spent(holder, model, standing)?;
+        if let CallFunds::OfJob(_) = self.terms.funds {
+            return Ok(());
+        }
+        if !self.terms.is_counted {
+            app.refuse_if_spent(holder, model, standing)?;
+        }
         let hold = app.ledger.hold(holder.payer(), HoldRange::Exactly(least));
         app.ledger.release(hold.map_err(|refused| payment::refuse_hold(&app.settings, refused))?);
         Ok(())

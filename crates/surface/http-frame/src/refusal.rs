@@ -11,6 +11,7 @@ pub(crate) mod context_excess;
 pub mod image;
 pub mod inference;
 pub mod key;
+pub mod mcp;
 pub mod model;
 pub(crate) mod openai_error;
 pub mod proxy;
@@ -107,6 +108,11 @@ impl Refusal {
         Refusal::standard(StatusCode::GONE, "Gone", message, None)
     }
 
+    /// 409: the state of the object does not allow this.
+    pub fn conflict(reason: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal::standard(StatusCode::CONFLICT, reason, message, None)
+    }
+
     /// 403: not allowed for this caller, although its credential is valid.
     pub fn forbidden(message: impl Into<String>) -> Refusal {
         Refusal::standard(StatusCode::FORBIDDEN, "Unauthorized access", message, None)
@@ -133,7 +139,11 @@ impl Refusal {
     }
 
     pub fn body_too_large() -> Refusal {
-        let message = "Request body exceeds the maximum allowed size.";
+        Refusal::body_larger_than("Request body exceeds the maximum allowed size.")
+    }
+
+    /// 413 with a message of the endpoint's own.
+    pub fn body_larger_than(message: &str) -> Refusal {
         Refusal::standard(StatusCode::PAYLOAD_TOO_LARGE, "Payload too large", message, None)
             .header("connection", "close")
     }
@@ -147,7 +157,7 @@ impl Refusal {
 
     /// 503: the memory for bodies, or the caller's share of it, is used up.
     pub(crate) fn no_room() -> Refusal {
-        let message = "Too much is being sent at the moment. Please try again shortly.";
+        let message = "The memory for request bodies is in use. Please try again shortly.";
         Refusal::busy(message).header("connection", "close")
     }
 
@@ -193,9 +203,9 @@ impl Refusal {
     /// 502: the request was forwarded to its home node, and no response came back. It may have been
     /// processed and charged, so 503 would be wrong.
     pub(crate) fn answer_lost() -> Refusal {
-        let message = "The answer was lost on its way. The request may have been worked on and \
-                       charged: see your usage before you send it again.";
-        Refusal::standard(StatusCode::BAD_GATEWAY, "The answer was lost", message, None)
+        let message = "The response was lost between two nodes of this service. The request may \
+                       have been processed and charged: check your usage before you send it again.";
+        Refusal::standard(StatusCode::BAD_GATEWAY, "The response was lost", message, None)
     }
 
     /// 503: the model is in the catalogue but cannot be used at present.

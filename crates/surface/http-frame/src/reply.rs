@@ -2,6 +2,7 @@
 
 pub mod audio;
 pub mod document_text;
+pub mod file_content;
 pub mod image;
 pub mod media;
 pub mod queued_job;

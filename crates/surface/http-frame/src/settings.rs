@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::HeaderName;
 use domain::limits::tiers::RateLimitTiers;
@@ -30,6 +31,22 @@ pub struct ApiSettings {
     pub brand: BrandSettings,
     /// True if wallets can pay.
     pub takes_wallets: bool,
+    pub responses: StoredResponseSettings,
+}
+
+/// The operator's settings for stored and background responses.
+#[derive(Debug, Clone)]
+pub struct StoredResponseSettings {
+    /// Time that responses and conversations are kept.
+    pub keep: Duration,
+    /// Maximum background responses that run in this process.
+    pub runs_max: usize,
+    /// The same for one account.
+    pub runs_per_account_max: usize,
+    /// Maximum unfinished background responses of one account.
+    pub open_per_account_max: usize,
+    /// Time after which a background response is ended.
+    pub run_time_max: Duration,
 }
 
 /// The operator's name, logo and addresses, for the console.
@@ -63,6 +80,18 @@ impl ApiSettings {
              account, or ask {operator}.",
             self.public_url
         )
+    }
+}
+
+impl Default for StoredResponseSettings {
+    fn default() -> StoredResponseSettings {
+        StoredResponseSettings {
+            keep: Duration::from_secs(30 * 24 * 60 * 60),
+            runs_max: 32,
+            runs_per_account_max: 4,
+            open_per_account_max: 100,
+            run_time_max: Duration::from_secs(60 * 60),
+        }
     }
 }
 

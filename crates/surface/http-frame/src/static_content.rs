@@ -41,7 +41,7 @@ impl StaticContent {
         if gzip.is_some() {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        // Without Accept-Encoding and Origin, `transport::attend` adds this header.
+        // Without Accept-Encoding and Origin, the transport layer adds this header.
         if request.contains_key(ACCEPT_ENCODING) {
             headers.append(VARY, HeaderValue::from_static("accept-encoding"));
         }

@@ -31,6 +31,17 @@ impl SessionHeaders {
     }
 }
 
+impl SessionHeaders {
+    /// The headers of a stored call, from which [`SessionHeaders::read`] reads the same session.
+    pub fn to_pairs(&self) -> Vec<(String, String)> {
+        let named = [(AGENT_HEADERS[1], &self.agent), (SERVICE_HEADER, &self.service)];
+        let pairs = named.into_iter().filter_map(|(name, value)| {
+            Some((name.to_owned(), value.as_ref()?.to_str().ok()?.to_owned()))
+        });
+        pairs.collect()
+    }
+}
+
 /// The session of a caller's request.
 #[derive(Debug, Clone)]
 pub struct WorkSession {

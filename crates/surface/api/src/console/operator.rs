@@ -65,7 +65,7 @@ async fn perform_operation(
     let body = read_small_body(app, parts, body, BODY_BYTES_MAX).await?;
     let operation: Value = serde_json::from_slice(&body).map_err(|_| Refusal::not_json())?;
     let name = operation["operation"].as_str().unwrap_or("unknown").to_owned();
-    tracing::info!(operation = name, key = ?holder.key().map(|key| key.id), "an operator asks");
+    tracing::info!(operation = name, key = ?holder.key().map(|key| key.id), "operator request");
     let last6 = holder.key().map(|key| key.last6.clone()).unwrap_or_default();
     operate(OperatorKey { last6 }, operation).await.map_err(|fault| match fault {
         OperateError::Refused(message) => Refusal::bad_request("Operation refused", message),

@@ -32,7 +32,7 @@ use crate::endpoints::inference_body::InferenceBody;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/completions", create_completion)
         .tag("Chat")
-        .summary("Continue a text")
+        .summary("Create a text completion")
         .paid()
         .usual_class(LimitClass::Text(ModelTier::L))
         .build()

@@ -49,8 +49,12 @@ enum PdfFiles {
 }
 
 impl PdfFiles {
-    fn for_models(lineup: &ModelCandidates<'_>) -> PdfFiles {
-        if lineup.all_have(TextCapability::Documents) { PdfFiles::PassedOn } else { PdfFiles::Read }
+    fn for_models(candidates: &ModelCandidates<'_>) -> PdfFiles {
+        if candidates.all_have(TextCapability::Documents) {
+            PdfFiles::PassedOn
+        } else {
+            PdfFiles::Read
+        }
     }
 }
 
@@ -89,7 +93,7 @@ impl DocumentText {
 /// Reads the documents of a request, sent in `field`, by a reader. Cancelled with the request.
 pub(super) async fn read_documents(
     call: &PaidCall,
-    lineup: &ModelCandidates<'_>,
+    candidates: &ModelCandidates<'_>,
     files: Vec<InlineFile>,
     field: &'static str,
 ) -> Result<RequestDocuments, Refusal> {
@@ -101,7 +105,7 @@ pub(super) async fn read_documents(
         faults.at([field]).push(format!("A request may have at most {FILES_MAX} files"));
         return Err(Refusal::invalid_request(&faults));
     }
-    let pdf_files = PdfFiles::for_models(lineup);
+    let pdf_files = PdfFiles::for_models(candidates);
     // Decoding megabytes would delay other requests on this event loop.
     let opened = call.app.tasks.spawn_blocking(move || DecodedFiles::from_files(files, pdf_files));
     let DecodedFiles { mut documents, unread } = opened.await.map_err(Refusal::internal)?;

@@ -25,7 +25,7 @@ use crate::endpoints::inference_body::InferenceBody;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/embeddings", create_embedding)
         .tag("Embeddings")
-        .summary("Turn texts into vectors")
+        .summary("Create embeddings")
         .paid()
         .usual_class(LimitClass::Embedding)
         .build()

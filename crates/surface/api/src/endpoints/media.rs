@@ -21,7 +21,7 @@ const PATH: &str = "/media/{id}";
 pub(super) fn download_endpoint() -> ApiEndpoint {
     EndpointBuilder::get(PATH, download_media)
         .tag("Video")
-        .summary("Download what a link leads to")
+        .summary("Download a generated file by its link")
         .build()
 }
 
@@ -30,7 +30,7 @@ pub(super) fn revoke_endpoint() -> ApiEndpoint {
         .tag("Video")
         .summary("Revoke a link")
         .refuses(404, "There is no such link")
-        .refuses(410, "The link is over")
+        .refuses(410, "The link has expired or was revoked")
         .build()
 }
 
@@ -49,11 +49,11 @@ async fn download_media(
         JobState::Completed => {}
         JobState::Queued | JobState::Running | JobState::Unknown => {
             let message =
-                "The video is not ready yet. POST /api/v1/video/retrieve tells when it is.";
+                "The video is not ready yet. POST /api/v1/video/retrieve returns the progress.";
             return Err(Refusal::not_found("Not ready", message));
         }
         JobState::Failed | JobState::Rejected => {
-            let message = "The video was not made. POST /api/v1/video/retrieve tells why.";
+            let message = "The video job failed. POST /api/v1/video/retrieve returns the reason.";
             return Err(Refusal::gone(message));
         }
     }

@@ -8,6 +8,9 @@ mod body;
 mod capability_checks;
 pub(super) mod count_tokens;
 mod fields;
+mod long_context;
+mod mcp;
+mod mcp_answer;
 mod media;
 mod native_body;
 mod native_events;
@@ -23,9 +26,10 @@ mod web;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use domain::catalogue::{CatalogueModel, ModelTier, TextCapability, TextSpec};
 use domain::limits::tiers::LimitClass;
-use engine::{ChatRequest, NativeProtocol, NativeRequest};
+use engine::{ChatRequest, NativeHeader, NativeProtocol, NativeRequest};
 use http_frame::app::{AppState, SharedApp};
 use http_frame::call::ApiCall;
 use http_frame::caller::PayingCaller;
@@ -45,6 +49,8 @@ use wire::messages::{MessageReply, MessagesRequest};
 
 use self::blocks::BlockPolicy;
 use self::body::MessagesBody;
+use self::mcp::{McpNames, MessagesMcp};
+use self::mcp_answer::GatheredMessage;
 use self::native_body::NativeBody;
 use self::provider_charges::ProviderCharges;
 use self::reply::{MadeSearch, MessageHead};
@@ -54,6 +60,7 @@ use self::thinking_seal::ThinkingSeal;
 use self::tools::RunnableTools;
 use self::web::MessagesSearch;
 use crate::endpoints::document::{self, RequestDocuments};
+use crate::endpoints::mcp_tools::runner::McpRunner;
 use crate::endpoints::model_candidates::ModelCandidates;
 use crate::endpoints::web_context::{self, WebContext};
 
@@ -82,32 +89,33 @@ async fn create_message(
     app: SharedApp,
     call: ApiCall<PayingCaller, MessagesBody<MessagesRequest>>,
 ) -> Result<WholeOrStream<MessageAnswer>, Refusal> {
-    let (call, MessagesBody { request, bytes, headers }) = PaidCall::from_call(&app, call);
+    let (call, MessagesBody { mut request, bytes, headers }) = PaidCall::from_call(&app, call);
     let catalogue = app.catalogue.get();
-    let lineup = ModelCandidates::resolve(&call, &catalogue, &request.model, std::iter::empty())?;
-    let model = lineup.first.model;
+    let candidates =
+        ModelCandidates::resolve(&call, &catalogue, &request.model, std::iter::empty())?;
+    let model = candidates.first.model;
     let charges = ProviderCharges::from_body(&bytes).ok_or_else(refuse_repeated_member)?;
-    let policy = if charges.is_empty() { choose_policy(&app, model)? } else { BlockPolicy::Strict };
+    let mut mcp_faults = ValidationFaults::default();
+    let mcp = MessagesMcp::take(&mut request, &call, &mut mcp_faults);
+    // Servers are called by us, and never by a provider that holds the operator's account.
+    let is_own = !charges.is_empty() || mcp.is_some();
+    let policy = if is_own { BlockPolicy::Strict } else { choose_policy(&app, model)? };
     let seal = ThinkingSeal::new(&app.sessions, &model.id, call.holder.owner.id);
     let streams = request.stream == Some(true);
     let search = MessagesSearch::from_request(&request).filter(|_| policy == BlockPolicy::Strict);
-    let mut translated =
-        request::translate_request(request, policy, &seal, find_runnable_tools(&app));
+    let runnable = RunnableTools { mcp: mcp.is_some(), ..find_runnable_tools(&app) };
+    let mut translated = request::translate_request(request, policy, &seal, runnable);
     translated.chat.dropped.extend(charges.members);
-    let prepared = match policy {
-        BlockPolicy::Lenient => {
-            let body = NativeBody::from_bytes(&bytes);
-            let NativeBody { bytes, model_span } = body.ok_or_else(refuse_repeated_member)?;
-            let protocol = NativeProtocol::Messages;
-            let native = NativeRequest { protocol, body: bytes, model_span, headers };
-            PreparedMessages::from_native(translated, native)?
-        }
-        BlockPolicy::Strict => {
-            drop(bytes);
-            PreparedMessages::from_translated(&call, &lineup, translated, search).await?
-        }
+    translated.faults.merge(mcp_faults);
+    let sent = SentMessages { bytes, headers, search };
+    let mut prepared =
+        PreparedMessages::prepare(&call, &candidates, translated, policy, sent).await?;
+    let tools = match mcp {
+        Some(mcp) => Some(prepared.list_mcp_tools(&call, &candidates, mcp).await?),
+        None => None,
     };
-    let first = lineup.first_candidate(&app, |text| prepared.fit_to_model(text))?;
+    let (runner, names) = tools.unzip();
+    let first = candidates.first_candidate(&app, |text| prepared.fit_to_model(text))?;
     let order = ChatOrder {
         prompt_field: "messages",
         first,
@@ -121,21 +129,58 @@ async fn create_message(
         seal,
         search: prepared.search.clone(),
         prompt_estimate: engine::prompt_tokens(&prepared.translated.chat),
+        stops: prepared.translated.chat.stop.clone(),
+        mcp: names.unwrap_or_default(),
     };
+    let answer_max = prepared.translated.chat.completion_tokens_max;
     let web_note = prepared.web.note.clone();
     drop(prepared);
     let work = PaidChat::begin_with_policy(&call, order, HoldPolicy::ShareOfBalance)?;
+    let started = StartedMessage { work, runner, answer_max, web_note };
     if streams {
-        return stream_answer(work, &lineup, head, web_note).await;
+        return stream_answer(started, &candidates, head).await;
     }
-    let answered = work.answer().await?;
-    let remaining = payment::balance_remaining(&answered.settled.receipt);
-    let notes = answered.notes.clone();
-    let answer = WithHeaders::new(build_answer(&head, answered));
-    let answer = model_headers::write_notes(answer, &notes, None);
-    let answer = answer.header(payment::BALANCE_REMAINING, remaining);
+    give_whole(started, &candidates, head).await
+}
+
+/// A message whose money is held.
+struct StartedMessage {
+    work: PaidChat,
+    /// Set if the service calls tools of MCP servers.
+    runner: Option<McpRunner>,
+    /// The caller's bound on all turns.
+    answer_max: Option<u64>,
+    web_note: Option<String>,
+}
+
+async fn give_whole(
+    started: StartedMessage,
+    candidates: &ModelCandidates<'_>,
+    head: MessageHead,
+) -> Result<WholeOrStream<MessageAnswer>, Refusal> {
+    let StartedMessage { work, runner, answer_max, web_note } = started;
+    let (answer, notes, remaining) = match runner {
+        Some(runner) => {
+            let flow = work.start_with_tools(Box::new(runner), answer_max);
+            let gathered = mcp_answer::gather_message(flow, &head).await?;
+            let GatheredMessage { message, notes, settled } = gathered;
+            let remaining = settled.map(|it| payment::balance_remaining(&it.receipt));
+            (MessageAnswer::Translated(message), notes, remaining)
+        }
+        None => {
+            let answered = work.answer().await?;
+            let remaining = payment::balance_remaining(&answered.settled.receipt);
+            let notes = answered.notes.clone();
+            (build_answer(&head, answered), notes, Some(remaining))
+        }
+    };
+    let answer = model_headers::write_notes(WithHeaders::new(answer), &notes, None);
+    let answer = match remaining {
+        Some(remaining) => answer.header(payment::BALANCE_REMAINING, remaining),
+        None => answer,
+    };
     let answer = web_context::add_search_header(answer, web_note);
-    Ok(WholeOrStream::Whole(model_headers::write_model_headers(answer, &lineup.first)))
+    Ok(WholeOrStream::Whole(model_headers::write_model_headers(answer, &candidates.first)))
 }
 
 /// Requests to an engine of the same protocol stay as they came.
@@ -146,7 +191,7 @@ fn choose_policy(app: &AppState, model: &Arc<CatalogueModel>) -> Result<BlockPol
 }
 
 fn find_runnable_tools(app: &AppState) -> RunnableTools {
-    RunnableTools { search: app.web.searcher.is_some() }
+    RunnableTools { search: app.web.searcher.is_some(), mcp: false }
 }
 
 fn refuse_repeated_member() -> Refusal {
@@ -164,7 +209,41 @@ struct PreparedMessages {
     search: Option<MadeSearch>,
 }
 
+/// The parts of a request that only one of the policies needs.
+struct SentMessages {
+    bytes: Bytes,
+    headers: Vec<NativeHeader>,
+    search: Option<MessagesSearch>,
+}
+
 impl PreparedMessages {
+    async fn prepare(
+        call: &PaidCall,
+        candidates: &ModelCandidates<'_>,
+        mut translated: TranslatedMessages,
+        policy: BlockPolicy,
+        sent: SentMessages,
+    ) -> Result<PreparedMessages, Refusal> {
+        let SentMessages { bytes, mut headers, search } = sent;
+        match policy {
+            BlockPolicy::Lenient => {
+                let body = NativeBody::from_bytes(&bytes);
+                let NativeBody { bytes, model_span } = body.ok_or_else(refuse_repeated_member)?;
+                let protocol = NativeProtocol::Messages;
+                let text = candidates.first.model.text_spec();
+                let context_tokens = text.map_or(0, |text| text.context_tokens);
+                let removed = long_context::remove_long_context(&mut headers, context_tokens);
+                translated.chat.dropped.extend(removed);
+                let native = NativeRequest { protocol, body: bytes, model_span, headers };
+                PreparedMessages::from_native(translated, native)
+            }
+            BlockPolicy::Strict => {
+                drop(bytes);
+                PreparedMessages::from_translated(call, candidates, translated, search).await
+            }
+        }
+    }
+
     /// For a provider of the same protocol, which checks and reads everything itself.
     fn from_native(
         translated: TranslatedMessages,
@@ -183,14 +262,14 @@ impl PreparedMessages {
 
     async fn from_translated(
         call: &PaidCall,
-        lineup: &ModelCandidates<'_>,
+        candidates: &ModelCandidates<'_>,
         mut translated: TranslatedMessages,
         search: Option<MessagesSearch>,
     ) -> Result<PreparedMessages, Refusal> {
         let chat = &mut translated.chat;
         media::normalise_urls(chat);
         if media::list_urls(chat).next().is_some() {
-            lineup.refuse_if_hopeless(call)?;
+            candidates.refuse_if_hopeless(call)?;
         }
         let hosts = &call.app.settings.hosts;
         let urls = media::list_urls(chat);
@@ -200,7 +279,7 @@ impl PreparedMessages {
         faults.merge(media_faults);
         faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
         let files = media::take_inline_files(chat);
-        let documents = document::read_documents(call, lineup, files, "messages").await?;
+        let documents = document::read_documents(call, candidates, files, "messages").await?;
         let mut prepared = PreparedMessages {
             translated,
             documents,
@@ -209,24 +288,38 @@ impl PreparedMessages {
             search: None,
         };
         if let Some(search) = search {
-            prepared.search_web(call, lineup, &search).await?;
+            prepared.search_web(call, candidates, &search).await?;
         }
         Ok(prepared)
+    }
+
+    /// Lists the tools of the request's MCP servers. No server is asked for a chat that its model
+    /// will not accept, or for a caller that is over the limit or cannot pay.
+    async fn list_mcp_tools(
+        &mut self,
+        call: &PaidCall,
+        candidates: &ModelCandidates<'_>,
+        mcp: MessagesMcp,
+    ) -> Result<(McpRunner, McpNames), Refusal> {
+        candidates.first_candidate(&call.app, |text| self.fit_to_model(text))?;
+        candidates.refuse_if_hopeless(call)?;
+        mcp.list(call, &mut self.translated.chat).await
     }
 
     /// Makes the search, and adds its results to the conversation.
     async fn search_web(
         &mut self,
         call: &PaidCall,
-        lineup: &ModelCandidates<'_>,
+        candidates: &ModelCandidates<'_>,
         search: &MessagesSearch,
     ) -> Result<(), Refusal> {
         // No web request is made for a chat that its model will not accept, or for a caller that is
         // over the limit or cannot pay.
-        lineup.first_candidate(&call.app, |text| self.fit_to_model(text))?;
-        lineup.refuse_if_hopeless(call)?;
+        candidates.first_candidate(&call.app, |text| self.fit_to_model(text))?;
+        candidates.refuse_if_hopeless(call)?;
         let message = web::find_last_message(&self.translated.chat);
-        let context_tokens = lineup.first.model.text_spec().map_or(0, |text| text.context_tokens);
+        let context_tokens =
+            candidates.first.model.text_spec().map_or(0, |text| text.context_tokens);
         self.web = WebContext::gather(call, search.options, &message, context_tokens).await?;
         self.search = search.add_results(&mut self.web, &mut self.translated.chat);
         Ok(())
@@ -263,13 +356,16 @@ fn build_answer(head: &MessageHead, answered: PaidAnswer) -> MessageAnswer {
 }
 
 async fn stream_answer(
-    work: PaidChat,
-    lineup: &ModelCandidates<'_>,
+    started: StartedMessage,
+    candidates: &ModelCandidates<'_>,
     head: MessageHead,
-    web_note: Option<String>,
 ) -> Result<WholeOrStream<MessageAnswer>, Refusal> {
+    let StartedMessage { work, runner, answer_max, web_note } = started;
     let remaining = work.balance_before();
-    let mut flow = work.start_stream();
+    let mut flow = match runner {
+        Some(runner) => work.start_with_tools(Box::new(runner), answer_max),
+        None => work.start_stream(),
+    };
     // Until the first keep-alive is due, a failure can still be reported by the status.
     let notes = match flow.wait_for_start(KEEP_ALIVE).await? {
         AnswerStart::By(_, notes) => notes,
@@ -279,5 +375,5 @@ async fn stream_answer(
     let answer = model_headers::write_notes(answer, &notes, None);
     let answer = answer.header(payment::BALANCE_REMAINING, remaining);
     let answer = web_context::add_search_header(answer, web_note);
-    Ok(WholeOrStream::Stream(model_headers::write_model_headers(answer, &lineup.first)))
+    Ok(WholeOrStream::Stream(model_headers::write_model_headers(answer, &candidates.first)))
 }

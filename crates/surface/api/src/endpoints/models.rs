@@ -23,5 +23,7 @@ fn to_selection(filter: wire::ModelFilter) -> ModelSelection {
         wire::ModelFilter::Upscale => ModelSelection::Type(ModelType::Upscale),
         wire::ModelFilter::Inpaint => ModelSelection::Type(ModelType::Inpaint),
         wire::ModelFilter::Video => ModelSelection::Type(ModelType::Video),
+        wire::ModelFilter::Rerank => ModelSelection::Type(ModelType::Rerank),
+        wire::ModelFilter::Moderation => ModelSelection::Type(ModelType::Moderation),
     }
 }

@@ -52,7 +52,7 @@ impl SurroundingPrompts {
     /// The character's prompt, then the service's own (unless the card placed it by
     /// `{{original}}`), then the web results.
     pub(super) fn build(
-        speaker: Option<&ChatCharacter>,
+        chat_character: Option<&ChatCharacter>,
         turns: &[&str],
         user: Option<&str>,
         service_prompt: &str,
@@ -61,9 +61,9 @@ impl SurroundingPrompts {
         let mut parts = Vec::new();
         let mut last_words = String::new();
         let mut is_placed = false;
-        if let Some(speaker) = speaker {
-            let persona = speaker.card.build_prompts(turns, user, service_prompt);
-            is_placed = speaker.card.system_prompt.to_lowercase().contains("{{original}}");
+        if let Some(chat_character) = chat_character {
+            let persona = chat_character.card.build_prompts(turns, user, service_prompt);
+            is_placed = chat_character.card.system_prompt.to_lowercase().contains("{{original}}");
             parts.push(persona.system_prompt);
             last_words = persona.last_words;
         }

@@ -80,6 +80,19 @@ impl WebContext {
         self.extras.add_line(prices.charge_line(WebWork::XSearch, 1), cost);
     }
 
+    /// The highest charge for web access, for a conversation that is answered later.
+    pub(super) fn reserve(call: &PaidCall, wish: WebOptions, message: &LastMessage) -> WebContext {
+        let (prices, mut reserved) = (call.app.web.prices, WebContext::default());
+        let pages = if wish.scrapes { web_search::extract_urls(&message.text).len() } else { 0 };
+        let (work, times) = match pages {
+            0 if wish.search == SearchMode::Off => return reserved,
+            0 => (WebWork::Search, 1),
+            pages => (WebWork::Scrape, u64::try_from(pages).unwrap_or(u64::MAX)),
+        };
+        reserved.extras.add_line(prices.charge_line(work, times), prices.cost(work, times));
+        reserved
+    }
+
     /// Scrapes and searches for a conversation with a model of this context size.
     pub(super) async fn gather(
         call: &PaidCall,
@@ -175,7 +188,7 @@ impl WebContext {
             Ok(results) if results.is_empty() => return off("nothing was found"),
             Ok(results) => results,
             Err(fault) => {
-                tracing::warn!(error = %fault, "a chat was answered without its search: {fault}");
+                tracing::warn!(error = %fault, "the web search of a chat failed: {fault}");
                 return off("the search failed");
             }
         };

@@ -26,25 +26,21 @@ const ALWAYS: [DocumentedHeader; 7] = [
     ),
     documented_header("x-request-id", "string", "The request's id, for support."),
     documented_header("x-service-version", "string", "The version of this document."),
-    documented_header(
-        "x-service-timestamp",
-        "string",
-        "When the response was written, in ISO 8601.",
-    ),
+    documented_header("x-service-timestamp", "string", "The time of the response (ISO 8601)."),
     documented_header(
         "x-ratelimit-limit-requests",
         "integer",
-        "The requests that are allowed in a window.",
+        "The number of requests allowed in a window of 60 seconds.",
     ),
     documented_header(
         "x-ratelimit-remaining-requests",
         "integer",
-        "The requests left in this window.",
+        "The number of requests remaining in this window.",
     ),
     documented_header(
         "x-ratelimit-reset-requests",
         "integer",
-        "When the window ends, in Unix seconds.",
+        "The end of the window in Unix seconds.",
     ),
 ];
 
@@ -55,17 +51,17 @@ const OF_MODELS: [DocumentedHeader; 4] = [
     documented_header(
         "x-service-model-router",
         "string",
-        "The provider that answered; where that is not known, the providers of the model.",
+        "The provider that answered. If that is not known: the providers of the model.",
     ),
-    documented_header("X-Balance-Remaining", "string", "What is left to spend, in US dollars."),
+    documented_header("X-Balance-Remaining", "string", "The remaining balance in US dollars."),
 ];
 
 const RETRY_AFTER: DocumentedHeader =
-    documented_header("Retry-After", "integer", "The seconds to wait before the next try.");
+    documented_header("Retry-After", "integer", "The number of seconds to wait before a retry.");
 const PAYMENT_REQUIRED: DocumentedHeader = documented_header(
     "PAYMENT-REQUIRED",
     "string",
-    "How a wallet can pay: x402 requirements in base64.",
+    "The payment terms for wallets: x402 requirements in base64.",
 );
 
 /// The definitions that responses reference.

@@ -27,7 +27,7 @@ pub(crate) enum AccountsCommand {
         #[command(flatten)]
         listing: OutputOptions,
     },
-    /// Takes back unspent credit that `credit` gave.
+    /// Removes unspent credit that `credit` added.
     Debit {
         name: String,
         /// A decimal amount, such as 10 or 0.50.
@@ -36,7 +36,7 @@ pub(crate) enum AccountsCommand {
         /// usd or vcu.
         #[arg(long, default_value = "usd")]
         currency: CurrencyArg,
-        /// The reason, for the audit log.
+        /// The reason, for the audit trail.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) enum AccountsCommand {
     /// in.
     Link {
         name: String,
-        /// 0x and 40 digits, or base58.
+        /// The wallet's address: 0x and 40 hexadecimal digits, or base58.
         wallet: String,
         #[command(flatten)]
         listing: OutputOptions,
@@ -63,7 +63,7 @@ pub(crate) enum AccountsCommand {
     /// Unlinks a wallet. API keys that it created stay valid until they are revoked.
     Unlink {
         name: String,
-        /// 0x and 40 digits, or base58.
+        /// The wallet's address: 0x and 40 hexadecimal digits, or base58.
         wallet: String,
         #[command(flatten)]
         listing: OutputOptions,

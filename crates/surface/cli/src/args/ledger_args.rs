@@ -28,7 +28,7 @@ pub(crate) enum LedgerCommand {
         /// The amount to refund in USD. Default: the full charge.
         #[arg(long, value_name = "N", value_parser = Nano::parse, allow_hyphen_values = true)]
         amount: Option<Nano>,
-        /// The reason, for the owner's usage list and the audit log.
+        /// The reason, for the owner's usage list and the audit trail.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
@@ -37,13 +37,13 @@ pub(crate) enum LedgerCommand {
     /// Makes limits and allowances follow the clock again, after journal entries were dated in the
     /// future.
     MendTime {
-        /// The reason, for the audit log.
+        /// The reason, for the audit trail.
         #[arg(long)]
         reason: String,
         #[command(flatten)]
         listing: OutputOptions,
     },
-    /// Prints the audit log: commands that moved money, with their time and actor.
+    /// Prints the audit trail: commands that moved money, with their time and user.
     Audit(OutputOptions),
     /// Prints the journal, oldest entry first.
     Export {
@@ -59,6 +59,7 @@ pub(crate) enum PaymentsCommand {
         /// Only payments in this state: verified, submitted, unknown, credited or failed.
         #[arg(long)]
         state: Option<String>,
+        /// The maximum number of payments.
         #[arg(long, default_value_t = 50)]
         limit: usize,
         #[command(flatten)]
@@ -66,7 +67,7 @@ pub(crate) enum PaymentsCommand {
     },
     /// Shows the details of a payment.
     Show {
-        /// The payment id: `pay_` and 40 digits.
+        /// The payment id: `pay_` and 40 hexadecimal digits.
         id: String,
         #[command(flatten)]
         listing: OutputOptions,
@@ -77,10 +78,11 @@ pub(crate) enum PaymentsCommand {
         #[command(flatten)]
         listing: OutputOptions,
     },
-    /// Closes a stuck payment, or acknowledges one whose money is lost or cannot be attributed.
+    /// Closes a stuck payment, or removes the mark of one that is missing on its chain or arrived
+    /// after it had failed. Balances do not change.
     WriteOff {
         id: String,
-        /// The reason, for the audit log.
+        /// The reason, for the audit trail.
         #[arg(long)]
         reason: String,
         #[command(flatten)]

@@ -69,7 +69,7 @@ pub(crate) async fn run_accounts_command(
 
 fn check_amount(what: &str, amount: Nano, may_be_zero: bool) -> Result<(), CommandError> {
     if amount == Nano::ZERO && !may_be_zero {
-        let message = format!("a {what} of 0 does nothing; write an amount above zero");
+        let message = format!("a {what} of 0 has no effect; use an amount above zero");
         return Err(CommandError::Usage(message));
     }
     Ok(())

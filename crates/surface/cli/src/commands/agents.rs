@@ -54,14 +54,14 @@ pub(crate) async fn run_agents_command(
         return list_agents(&agents, command.listing.json);
     };
     let agent = agents.into_iter().find(|it| it.id == agent);
-    let agent = agent.ok_or_else(|| CommandError::Usage("there is no such agent".to_owned()))?;
+    let agent = agent.ok_or_else(|| CommandError::Usage("unknown agent".to_owned()))?;
     let site = match command.url {
         Some(url) => url,
         None => resolve_console_url(operator).await?,
     };
     let model = choose_model(&operator.list_models().await?, command.model)?;
     let key = command.key.unwrap_or_else(|| {
-        print_note("`tollgate keys create --type inference` creates a key; give it with --key");
+        print_note("`tollgate keys create --type inference` creates a key; pass it with --key");
         KEY_PLACEHOLDER.to_owned()
     });
     let filled = fill_slots(agent, &SlotValues { site, key, model });

@@ -21,7 +21,7 @@ use crate::operator::{OperationClient, unexpected_reply_error};
 use crate::output::{print_json, print_line};
 
 /// The maximum number of differences listed for an inconsistent backup.
-const DIFFERENCES_TOLD: usize = 10;
+const DIFFERENCES_SHOWN_MAX: usize = 10;
 
 pub(crate) async fn back_up(
     operator: &mut OperationClient<'_>,
@@ -47,7 +47,7 @@ pub(crate) async fn restore_backup(
 ) -> Result<(), CommandError> {
     if operator.is_running() {
         return Err(CommandError::Failed(
-            "a service runs on this directory; stop it, or restore elsewhere with --data-dir"
+            "a service is running on this data directory; stop it, or use another --data-dir"
                 .to_owned(),
         ));
     }
@@ -56,10 +56,10 @@ pub(crate) async fn restore_backup(
     let (transfers, made_at) = check_backup(staged.path(), &command.file).await?;
     let kept = staged.move_to_final_path(command.replace, SystemClock.now())?;
     for old in kept {
-        print_line(&format!("kept what was there as {}", old.display()))?;
+        print_line(&format!("kept the previous database as {}", old.display()))?;
     }
     print_line(&format!(
-        "{} is as of {made_at}: {transfers} transfers, every balance is right",
+        "restored {} of {made_at}: {transfers} transfers, every balance is right",
         database.display()
     ))
 }
@@ -76,9 +76,9 @@ async fn check_backup(staged: &Path, file: &Path) -> Result<(u64, String), Comma
     let report = verify_books(&store).await?;
     if !report.is_clean() {
         let told: Vec<String> =
-            report.violations.iter().take(DIFFERENCES_TOLD).map(ToString::to_string).collect();
+            report.violations.iter().take(DIFFERENCES_SHOWN_MAX).map(ToString::to_string).collect();
         return Err(CommandError::Failed(format!(
-            "{} is not sound, so nothing was changed:\n{}",
+            "{} failed verification, so nothing was changed:\n{}",
             file.display(),
             told.join("\n")
         )));

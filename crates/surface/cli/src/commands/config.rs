@@ -73,7 +73,7 @@ fn check_configuration(surroundings: &CommandEnvironment) -> Result<(), CommandE
         print_line(&format!("warning: {warning}"))?;
     }
     let file = sources.file.map_or_else(
-        || "no configuration file; the defaults are right".to_owned(),
+        || "no configuration file: the defaults are used".to_owned(),
         |file| format!("{} is right", file.display()),
     );
     print_line(&file)

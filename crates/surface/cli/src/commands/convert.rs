@@ -144,7 +144,7 @@ pub(crate) fn run_convert_command(command: &LitellmArgs) -> Result<(), CommandEr
     }
     print_text(&converted.toml)?;
     for line in &converted.left_out {
-        print_note(&format!("not carried over: {line}"));
+        print_note(&format!("not converted: {line}"));
     }
     for name in &converted.unpriced {
         print_note(&format!("free: {name}"));
@@ -185,7 +185,7 @@ pub(crate) fn convert_litellm(text: &str) -> Result<ConversionOutcome, String> {
         }
     }
     if draft.models.is_empty() {
-        return Err("no model_list, or no model of it can be carried over".to_owned());
+        return Err("there is no model_list, or none of its models can be converted".to_owned());
     }
     Ok(draft.render_toml())
 }

@@ -107,8 +107,7 @@ pub(crate) async fn prepare_demo(
     let config = surroundings.gather_sources(Vec::new()).read()?;
     if !matches!(config.store.location, StoreLocation::Sqlite(_)) {
         return Err(CommandError::Failed(
-            "a demonstration has a database of its own, in SQLite: leave `url` in [store] out"
-                .to_owned(),
+            "`tollgate demo` uses its own SQLite database: remove `url` from [store]".to_owned(),
         ));
     }
     if surroundings.data_dir.path.join("tollgate.db").exists() {
@@ -134,7 +133,7 @@ pub(crate) async fn prepare_demo(
         keys: Arc::new(keys),
         catalogue: Arc::new(CurrentCatalogue::default()),
         tiers: Arc::new(config.tiers.clone()),
-        reload: Arc::new(|| Err("this is a demonstration".to_owned())),
+        reload: Arc::new(|| Err("the demo does not reload its catalogue".to_owned())),
         clock: time,
         entropy,
         started_at: now,
@@ -313,7 +312,7 @@ fn sample_session(owner: OwnerId, now: Timestamp) -> u64 {
 }
 
 fn to_demo_error(error: impl std::fmt::Display) -> CommandError {
-    CommandError::Failed(format!("cannot fill the demonstration: {error}"))
+    CommandError::Failed(format!("cannot create the sample data of the demo: {error}"))
 }
 
 /// A pseudo-random generator with a fixed seed, so that the demo is the same each time.

@@ -26,19 +26,20 @@ use crate::output::print_note;
 const STANDARD: &str = "-";
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 /// The maximum number of differences listed for an inconsistent ledger.
-const DIFFERENCES_TOLD: usize = 10;
+const DIFFERENCES_SHOWN_MAX: usize = 10;
 const BUFFER_BYTES: usize = 1024 * 1024;
 
 pub(crate) async fn export_database(
     operator: &OperationClient<'_>,
     command: &args::ExportArgs,
 ) -> Result<(), CommandError> {
-    refuse_if_running(operator, "what is charged after an export is not in it")?;
+    refuse_if_running(operator, "charges after the export would be missing in it")?;
     let location = resolve_store_location(operator)?;
     if command.file == Path::new(STANDARD) {
         if stdout().is_terminal() {
             return Err(CommandError::Usage(
-                "an export holds secrets and is long; name a file, or a pipe".to_owned(),
+                "an export contains secrets: write it to a file or a pipe, not to a terminal"
+                    .to_owned(),
             ));
         }
         let rows =
@@ -82,7 +83,7 @@ pub(crate) async fn import_database(
     operator: &OperationClient<'_>,
     command: &args::ImportArgs,
 ) -> Result<(), CommandError> {
-    refuse_if_running(operator, "an import needs the database to itself")?;
+    refuse_if_running(operator, "an import needs exclusive access to the database")?;
     let location = resolve_store_location(operator)?;
     let (file, is_standard) = (&command.file, command.file == Path::new(STANDARD));
     if !is_standard {
@@ -127,7 +128,7 @@ async fn into_sqlite<R: BufRead>(
     Ok((rows, transfers))
 }
 
-/// Verifies the ledger, and records the import in the audit log.
+/// Verifies the ledger, and records the import in the audit trail.
 async fn verify_import(store: &dyn Store, file: &Path) -> Result<u64, CommandError> {
     let noted = AuditEntry {
         at: SystemClock.now(),
@@ -142,7 +143,7 @@ async fn verify_import(store: &dyn Store, file: &Path) -> Result<u64, CommandErr
         return Ok(report.transfers);
     }
     let told: Vec<String> =
-        report.violations.iter().take(DIFFERENCES_TOLD).map(ToString::to_string).collect();
+        report.violations.iter().take(DIFFERENCES_SHOWN_MAX).map(ToString::to_string).collect();
     Err(CommandError::Failed(format!(
         "everything was imported as it was exported, and its books are not right; `tollgate ledger \
          verify` tells of the same where it was exported:\n{}",
@@ -154,7 +155,9 @@ fn refuse_if_running(operator: &OperationClient<'_>, why: &str) -> Result<(), Co
     if !operator.is_running() {
         return Ok(());
     }
-    Err(CommandError::Failed(format!("a service runs on this directory; stop it first: {why}")))
+    Err(CommandError::Failed(format!(
+        "a service is running on this data directory; stop it first: {why}"
+    )))
 }
 
 fn resolve_store_location(operator: &OperationClient<'_>) -> Result<StoreLocation, CommandError> {
@@ -216,7 +219,7 @@ impl PartialFile {
     fn new(path: &Path) -> Result<PartialFile, CommandError> {
         if path.exists() {
             return Err(CommandError::Failed(format!(
-                "{} is there already; an export replaces nothing",
+                "{} already exists; an export does not overwrite a file",
                 path.display()
             )));
         }

@@ -33,7 +33,7 @@ pub(crate) async fn run_image_command(
         "webp" => "webp",
         _ => {
             let output = image.output.display();
-            let message = format!("end the name of {output} with one of webp, png, jpg");
+            let message = format!("the file name {output} must end in webp, png or jpg");
             return Err(CommandError::Usage(message));
         }
     };
@@ -72,7 +72,7 @@ async fn save_image(
     print_line(&format!("{}: {size}{} bytes", image.output.display(), file.len()))?;
     if let (Some(head), Some(terminal)) = (head, TerminalImageProtocol::detect()) {
         let preview = render_preview(&file, head.size).ok_or_else(|| {
-            CommandError::Failed("the picture cannot be shown; its file is there".to_owned())
+            CommandError::Failed("the image cannot be displayed; its file was written".to_owned())
         })?;
         stdout().write_all(&terminal.encode_image(&preview))?;
     }

@@ -21,7 +21,7 @@ pub(crate) async fn run_init_command(
     let shown = named.display();
     if path.exists() && !init.force {
         return Err(CommandError::Failed(format!(
-            "{shown} is already there; write --force to overwrite it"
+            "{shown} already exists; use --force to overwrite it"
         )));
     }
     let found = if init.no_look {
@@ -34,7 +34,7 @@ pub(crate) async fn run_init_command(
     options.write(true).create_new(!init.force).create(init.force).truncate(init.force);
     let mut file = options.open(&path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            CommandError::Failed(format!("{shown} is already there; write --force to overwrite it"))
+            CommandError::Failed(format!("{shown} already exists; use --force to overwrite it"))
         }
         _ => CommandError::Failed(format!("cannot write {shown}: {error}")),
     })?;

@@ -67,7 +67,7 @@ fn new_key(create: args::CreateKeyArgs) -> NewKey {
 pub(crate) fn print_created(created: &CreatedKey) -> Result<(), CommandError> {
     let CreatedKey { api_key, key } = created;
     print_line(&format!("made the {} key {} of {}", key.api_key_type, key.id, key.account))?;
-    print_line("its secret, which is shown only now:")?;
+    print_line("the key, which is shown only now:")?;
     print_line(api_key)
 }
 

@@ -38,7 +38,7 @@ pub(crate) async fn run_ledger_command(
                 return print_json(&mended);
             }
             let (from, to) = (mended.from, mended.to);
-            print_line(&format!("the books were dated {from} and follow the clock from {to} on"))
+            print_line(&format!("the ledger was dated {from} and follows the clock from {to} on"))
         }
         args::LedgerCommand::Audit(listing) => print_audit_log(operator, *listing).await,
     }
@@ -64,7 +64,7 @@ async fn refund_charge(
     print_line(&format!("entry {}", refund.refund))
 }
 
-/// Reads the audit log page by page and prints it as one table, because it is short.
+/// Reads the audit trail page by page and prints it as one table, because it is short.
 async fn print_audit_log(
     operator: &mut OperationClient<'_>,
     listing: args::OutputOptions,

@@ -58,7 +58,7 @@ fn add_unoffered(models: &mut Vec<ModelLine>) {
             providers: vec!["local".to_owned()],
             traits: Vec::new(),
             offline: true,
-            weights: Some("not fetched".to_owned()),
+            weights: Some("not downloaded".to_owned()),
         });
     }
 }

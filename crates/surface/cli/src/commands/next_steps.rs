@@ -32,21 +32,21 @@ fn render_next_steps(running: Option<&str>, has_file: bool) -> String {
         Some(api) => {
             let site = api.trim_end_matches("/api/v1");
             format!(
-                "It runs here: {api}\n\n  \
+                "The service is running at {api}\n\n  \
                  {site}/\n      the console: keys, usage, a playground\n  \
                  tollgate chat \"Say hello.\"\n      a first call\n  \
                  tollgate keys create --type inference\n      a key for a program\n  \
                  tollgate agents\n      how to set up a coding agent\n"
             )
         }
-        None if has_file => "Nothing runs yet. Next:\n\n  \
-             tollgate doctor\n      whether everything that tollgate.toml names is there\n  \
-             tollgate serve\n      runs the service and prints a link into the console\n"
+        None if has_file => "The service is not running. Next steps:\n\n  \
+             tollgate doctor\n      checks everything that tollgate.toml names\n  \
+             tollgate serve\n      runs the service and prints a sign-in link for the console\n"
             .to_owned(),
-        None => "Nothing runs yet. Next:\n\n  \
+        None => "The service is not running. Next steps:\n\n  \
              tollgate serve\n      runs on the defaults, with small models on this machine\n  \
              tollgate init\n      writes tollgate.toml, with the engines it finds on this machine\n  \
-             tollgate demo\n      runs with invented accounts and usage, to look around\n"
+             tollgate demo\n      runs a demo with sample accounts and usage\n"
             .to_owned(),
     };
     format!("{head}{next}\n`tollgate --help` lists all commands.\n")

@@ -17,7 +17,7 @@ pub(crate) async fn run_secrets_command(
         args::SecretsCommand::Rotate { name } => build_rotation(name),
         args::SecretsCommand::ForgetPepper => (
             ControlOperation::ForgetPepper,
-            "From the next start on, keys that were not used since the rotation open nothing.",
+            "From the next start on, keys that were not used since the rotation are invalid.",
         ),
     };
     let ControlReply::Done = operator.perform(operation).await? else {
@@ -36,14 +36,13 @@ fn build_rotation(name: args::SecretName) -> (ControlOperation, &'static str) {
         ),
         args::SecretName::Tokens => (
             SecretName::Tokens,
-            "Restart the service. Tokens that wallets were given to sign are then refused.",
+            "Restart the service. Tokens issued for wallets to sign are then refused.",
         ),
-        args::SecretName::Links => (
-            SecretName::Links,
-            "Restart the service. Links to media that were given out open nothing then.",
-        ),
+        args::SecretName::Links => {
+            (SecretName::Links, "Restart the service. Existing links to media then stop working.")
+        }
         args::SecretName::Console => {
-            (SecretName::Console, "Restart the service. Everybody signs in to the console again.")
+            (SecretName::Console, "Restart the service. All console users must then sign in again.")
         }
         args::SecretName::Nodes => (
             SecretName::Nodes,

@@ -38,7 +38,7 @@ impl ApiSession {
         let new = NewKey {
             account: "default".to_owned(),
             kind: KeyType::Inference,
-            description: "a command at the terminal".to_owned(),
+            description: "a `tollgate` command".to_owned(),
             limit_usd: Some(KEY_LIMIT_USD.to_owned()),
             limit_diem: None,
             period: KeyLimitPeriod::Lifetime,
@@ -80,7 +80,7 @@ pub(crate) async fn send_request(request: RequestBuilder) -> Result<Response, Co
     let body = read_body(response).await.unwrap_or_default();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     Err(CommandError::Failed(
-        message_in(&body).unwrap_or_else(|| format!("the service says {status}")),
+        message_in(&body).unwrap_or_else(|| format!("the service answered with status {status}")),
     ))
 }
 
@@ -101,7 +101,7 @@ pub(crate) async fn read_body(mut response: Response) -> Result<Vec<u8>, Command
 }
 
 pub(crate) fn to_connection_error(error: &reqwest::Error) -> CommandError {
-    CommandError::Unreachable(format!("the service broke off: {error}"))
+    CommandError::Unreachable(format!("the service closed the connection: {error}"))
 }
 
 /// Returns the message of an error: `{"error": "…"}` or `{"error": {"message": "…"}}`.

@@ -22,7 +22,9 @@ pub(crate) async fn run_speak_command(
     if !FORMATS.contains(&ending.as_str()) {
         let formats = FORMATS.join(", ");
         let output = speak.output.display();
-        return Err(CommandError::Usage(format!("end the name of {output} with one of {formats}")));
+        return Err(CommandError::Usage(format!(
+            "the file name {output} must end in one of {formats}"
+        )));
     }
     let session = ApiSession::open(operator).await?;
     let outcome = save_speech(&session, speak, &ending).await;

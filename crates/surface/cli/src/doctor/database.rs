@@ -38,7 +38,7 @@ async fn journal_time(operator: &mut OperationClient<'_>) -> Option<CheckFinding
     };
     let ahead_s = status.journal_ahead_s?;
     let found = format!(
-        "dated {ahead_s} s ahead of the clock: limits and allowances stand still meanwhile"
+        "dated {ahead_s} s ahead of the clock: until then, limits and allowances do not advance"
     );
     let fix = "set the clock right; if it is, run `tollgate ledger mend-time --reason TEXT`";
     Some(CheckFinding::failed("journal", found, fix))
@@ -56,7 +56,11 @@ async fn check_service(operator: &mut OperationClient<'_>) -> CheckFinding {
         }
         Ok(_) => {
             let fix = "free space on the disk of the data directory";
-            CheckFinding::failed("service", "running, but cannot write and takes no money", fix)
+            CheckFinding::failed(
+                "service",
+                "running, but cannot write: paid requests are refused",
+                fix,
+            )
         }
         Err(error) => CheckFinding::failed("service", error.to_string(), "restart it"),
     }
@@ -69,7 +73,7 @@ async fn check_ledger(operator: &mut OperationClient<'_>) -> CheckFinding {
         Ok(LedgerVerification { transfers, differences, .. }) => match differences.first() {
             None => CheckFinding::ok(
                 "database",
-                format!("sound; {transfers} transfers, every balance right"),
+                format!("verified: {transfers} transfers, every balance is right"),
             ),
             Some(first) => {
                 let fix =
@@ -83,7 +87,7 @@ async fn check_ledger(operator: &mut OperationClient<'_>) -> CheckFinding {
             "stop the other process, or wait until it answers",
         ),
         Err(error) => {
-            let fix = "see that the database is reached, restore it from a backup, or free space on \
+            let fix = "make the database reachable, restore it from a backup, or free space on \
                        its disk";
             CheckFinding::failed("database", error.to_string(), fix)
         }

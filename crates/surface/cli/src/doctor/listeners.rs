@@ -24,7 +24,7 @@ fn check_listener(key: &str, address: SocketAddr, is_running: bool) -> CheckFind
     match TcpListener::bind(address) {
         Ok(_) => CheckFinding::ok(check, format!("{address} is free")),
         Err(_) if is_running => {
-            CheckFinding::ok(check, format!("{address} is taken, by the running service"))
+            CheckFinding::ok(check, format!("{address} is in use by the running service"))
         }
         Err(error) => {
             let fix = format!("stop what uses it, or set another address as `{key}` in [server]");

@@ -22,8 +22,8 @@ fn check_clock(now: Timestamp) -> CheckFinding {
     if is_plausible {
         return CheckFinding::ok("clock", now.to_string());
     }
-    let fix = "set it, and keep it right with NTP: signatures and expiry depend on it";
-    CheckFinding::failed("clock", format!("{now} has passed long ago"), fix)
+    let fix = "set it, and synchronize it with NTP: signatures and expiry depend on it";
+    CheckFinding::failed("clock", format!("{now} is in the past"), fix)
 }
 
 fn open_files(limits: &str) -> Option<CheckFinding> {

@@ -46,7 +46,7 @@ pub(super) async fn check_model(
         findings.extend(seen.find_contradictions(&check, text));
     }
     let Some(call) = ProbeRequest::for_model(asked) else {
-        let found = "not called: the smallest call costs as much as a whole one";
+        let found = "not called: even the smallest request costs a full generation";
         findings.insert(0, CheckFinding::ok(check, found));
         return findings;
     };
@@ -63,6 +63,10 @@ pub(super) fn check_price(model: &CatalogueModel) -> Option<CheckFinding> {
             is_zero(&text.price.base.input) && is_zero(&text.price.base.output)
         }
         ModelSpec::Embedding(embedding) => is_zero(&embedding.price.base.input),
+        ModelSpec::Rerank(rerank) => {
+            is_zero(&rerank.price.input) && is_zero(&rerank.price.document)
+        }
+        ModelSpec::Moderation(moderation) => is_zero(&moderation.price),
         ModelSpec::Tts(speech) => is_zero(&speech.price),
         ModelSpec::Asr(speech) => is_zero(&speech.price),
         ModelSpec::Image(image) => match &image.price.generation {
@@ -73,7 +77,7 @@ pub(super) fn check_price(model: &CatalogueModel) -> Option<CheckFinding> {
     };
     is_free.then(|| {
         let check = format!("price of {}", model.id);
-        CheckFinding::warning(check, "0: callers get it for nothing", "give it a `price`")
+        CheckFinding::warning(check, "the price is 0: callers use it for free", "give it a `price`")
     })
 }
 
@@ -120,7 +124,7 @@ impl ListedModel {
         for (seen, capability, name) in claims {
             if seen == Some(false) && text.has_capability(capability) {
                 let found = format!("the provider does not offer `{name}` for it");
-                let fix = format!("take \"{name}\" out of its `capabilities`");
+                let fix = format!("remove \"{name}\" from its `capabilities`");
                 findings.push(CheckFinding::warning(check, found, fix));
             }
         }
@@ -180,6 +184,18 @@ impl ProbeRequest {
                 let body = json!({ "model": id, "input": "Hi" });
                 Some(ProbeRequest { path: "/embeddings", body, answer: "/data" })
             }
+            (ModelSpec::Rerank(_), ProviderKind::OpenAi) => {
+                let body = json!({ "model": id, "query": "Hi", "documents": ["Hello"] });
+                Some(ProbeRequest { path: "/rerank", body, answer: "/results" })
+            }
+            (ModelSpec::Rerank(_), ProviderKind::Tei) => {
+                let body = json!({ "query": "Hi", "texts": ["Hello"] });
+                Some(ProbeRequest { path: "/rerank", body, answer: "" })
+            }
+            (ModelSpec::Moderation(_), ProviderKind::OpenAi) => {
+                let body = json!({ "model": id, "input": "Hi" });
+                Some(ProbeRequest { path: "/moderations", body, answer: "/results" })
+            }
             _ => None,
         }
     }
@@ -199,7 +215,7 @@ impl ProbeRequest {
             Ok(response) => response,
             Err(error) => {
                 let reason = if error.is_timeout() { "no answer in time" } else { "broke off" };
-                let fix = "look at the provider's own log";
+                let fix = "check the provider's log";
                 return CheckFinding::failed(check, format!("{url}: {reason}"), fix);
             }
         };
@@ -211,20 +227,25 @@ impl ProbeRequest {
         }
         let words = words_of(&body, provider);
         if status == StatusCode::BAD_REQUEST && is_cut_short(&words) {
-            return CheckFinding::ok(check, format!("answers, thinking first{known}"));
+            return CheckFinding::ok(
+                check,
+                format!("answers; it reasons before its answer{known}"),
+            );
         }
         let found = format!("{url} answers {status}{words}");
         match status {
-            StatusCode::TOO_MANY_REQUESTS => {
-                CheckFinding::warning(check, found, "try again later, or raise the limit there")
-            }
+            StatusCode::TOO_MANY_REQUESTS => CheckFinding::warning(
+                check,
+                found,
+                "try again later, or raise the provider's limit",
+            ),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 CheckFinding::failed(check, found, "correct the provider's `api_key`")
             }
             StatusCode::NOT_FOUND => {
                 CheckFinding::failed(check, found, "correct its `upstream_id`, or the `base_url`")
             }
-            _ => CheckFinding::failed(check, found, "look at the provider's own log"),
+            _ => CheckFinding::failed(check, found, "check the provider's log"),
         }
     }
 }

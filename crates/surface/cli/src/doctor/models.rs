@@ -22,7 +22,7 @@ pub(crate) fn check_built_in_models(
         Ok(Some(local)) => local,
         Ok(None) => return vec![CheckFinding::ok("built-in models", "none in use")],
         Err(failure) => {
-            let fix = "look at what it says, or set `local = \"off\"` in [engine]";
+            let fix = "correct the reported fault, or set `local = \"off\"` in [engine]";
             return vec![CheckFinding::failed("built-in models", failure.to_string(), fix)];
         }
     };
@@ -35,10 +35,10 @@ pub(crate) fn check_built_in_models(
     let missing_bytes: u64 = missing.iter().map(|files| files.total_bytes()).sum();
     findings.extend(check_disk_space(&surroundings.data_dir.path, missing_bytes));
     findings.push(if missing.is_empty() {
-        CheckFinding::ok("built-in models", format!("all {count} default ones are fetched"))
+        CheckFinding::ok("built-in models", format!("all {count} default models are downloaded"))
     } else {
-        let found = format!("{} of {count} default ones are fetched", ready.len());
-        let fix = "run `tollgate models pull`; the service also fetches them when it starts";
+        let found = format!("{} of {count} default models are downloaded", ready.len());
+        let fix = "run `tollgate models pull`; the service also downloads them at startup";
         CheckFinding::warning("built-in models", found, fix)
     });
     findings
@@ -53,13 +53,13 @@ fn check_processor() -> CheckFinding {
     ];
     let missing: Vec<&str> = features.iter().filter(|(_, has)| !has).map(|(it, _)| *it).collect();
     if missing.is_empty() {
-        return CheckFinding::ok("processor", "has what fast models need");
+        return CheckFinding::ok("processor", "supports the instructions that fast models need");
     }
     let found = format!("lacks {}", missing.join(", "));
     CheckFinding::warning(
         "processor",
         found,
-        "run models elsewhere: the built-in engine needs these",
+        "run models on another machine: the built-in engine needs these instructions",
     )
 }
 
@@ -87,9 +87,9 @@ fn check_disk_space(data_dir: &Path, missing_bytes: u64) -> Option<CheckFinding>
     let free_bytes = free.f_bavail.saturating_mul(free.f_frsize);
     let found = format!("{} MB free", free_bytes / MEGABYTE);
     if missing_bytes.saturating_mul(2) <= free_bytes {
-        return Some(CheckFinding::ok("room for models", found));
+        return Some(CheckFinding::ok("disk space for models", found));
     }
     let wanted = missing_bytes.saturating_mul(2) / MEGABYTE;
     let fix = format!("make {wanted} MB free, or set `models_dir` in [engine] to a larger disk");
-    Some(CheckFinding::failed("room for models", found, fix))
+    Some(CheckFinding::failed("disk space for models", found, fix))
 }

@@ -110,6 +110,7 @@ impl ProviderProbe {
             ProviderKind::Kokoro => ("/models", false, true),
             ProviderKind::A1111 => ("/sdapi/v1/sd-models", false, true),
             ProviderKind::ComfyUi => ("/system_stats", false, true),
+            ProviderKind::Tei => ("/info", false, true),
             _ => ("", false, false),
         };
         ProviderProbe { path, lists_models, is_certain }
@@ -127,7 +128,7 @@ fn check_status(
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             CheckFinding::failed(check, found, "correct its `api_key`")
         }
-        _ if status.is_server_error() => CheckFinding::failed(check, found, "look at its own log"),
+        _ if status.is_server_error() => CheckFinding::failed(check, found, "check its log"),
         _ if status.is_success() => CheckFinding::ok(check, format!("{url} answers")),
         _ if probe.is_certain => {
             CheckFinding::failed(check, found, "correct `base_url`: it usually ends in /v1")
@@ -241,10 +242,10 @@ impl ModelList {
 pub(crate) fn metering_fault(provider: &str, counts: FaultCounts) -> CheckFinding {
     let FaultCounts { beyond_bound, zero_reported } = counts;
     let found = format!(
-        "metering fault: since the start {beyond_bound} answers were reported with more tokens than \
+        "metering fault: since the start, {beyond_bound} answers had more reported tokens than \
          were asked for and delivered, {zero_reported} with none"
     );
-    let fix = "compare its bill with `tollgate ledger export`, and correct its server";
+    let fix = "compare its bill with `tollgate ledger export`, and correct the provider";
     CheckFinding::warning(format!("provider {provider}"), found, fix)
 }
 
@@ -258,7 +259,7 @@ fn check_clock_skew(check: &str, date: &str, now: Timestamp) -> Option<CheckFind
         return None;
     }
     let found = format!("its clock and ours are {} s apart", skew.as_secs());
-    Some(CheckFinding::warning(check, found, "keep both clocks right with NTP"))
+    Some(CheckFinding::warning(check, found, "synchronize both clocks with NTP"))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ async fn check_service_answer(client: &Client, check: &str, url: &str) -> CheckF
     match client.get(url).send().await {
         Ok(response) if response.status().is_server_error() => {
             let found = format!("answers {}", response.status());
-            CheckFinding::warning(check, found, "look at its own log")
+            CheckFinding::warning(check, found, "check its log")
         }
         Ok(_) => CheckFinding::ok(check, "answers"),
         Err(error) => {

@@ -29,7 +29,7 @@ const MEMORY_SLACK_BYTES: u64 = 4 << 30;
 /// support.
 pub(super) fn enter_sandbox(options: &EngineArgs) -> Result<Vec<String>, CommandError> {
     let failed = |error: io::Error| {
-        CommandError::Failed(format!("the engine cannot lock itself in: {error}"))
+        CommandError::Failed(format!("the engine cannot enter its sandbox: {error}"))
     };
     rustix::thread::set_no_new_privs(true).map_err(|error| failed(error.into()))?;
     let memory_max = memory_max(options);
@@ -42,7 +42,7 @@ pub(super) fn enter_sandbox(options: &EngineArgs) -> Result<Vec<String>, Command
     let mut missing = match apply_landlock_rules(options) {
         Ok(RulesetStatus::FullyEnforced) => Vec::new(),
         Ok(RulesetStatus::PartiallyEnforced) => {
-            vec!["this kernel's landlock is older than ours".to_owned()]
+            vec!["this kernel supports only an older landlock version".to_owned()]
         }
         Ok(RulesetStatus::NotEnforced) => vec!["this kernel has no landlock".to_owned()],
         Err(error) => vec![format!("landlock: {error}")],

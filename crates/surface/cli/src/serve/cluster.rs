@@ -8,6 +8,7 @@ use background::spawn_loop;
 use config::sections::cluster::ClusterConfig;
 use control::secrets::{SecretName, read_or_create_secret};
 use control::service::ControlService;
+use http_frame::background_runs::BackgroundRuns;
 use http_frame::nodes::NodeClients;
 use http_frame::transport::connection_limits::ConnectionLimits;
 use http_frame::transport::server::{BoundedListener, serve_listener};
@@ -128,6 +129,7 @@ pub(super) fn start_membership(
         shared,
         service: Arc::clone(service),
         jobs: Arc::clone(&app.jobs),
+        background: Arc::clone(&app.background),
         tasks: tasks.clone(),
     };
     spawn_loop(&tasks, &stop, "follow_changes", move |stop| follower.clone().run(stop));
@@ -148,7 +150,7 @@ impl ClusterMembership {
         self.stop.cancel();
         self.tasks.close();
         if timeout(LAST_REQUESTS_MAX, self.tasks.wait()).await.is_err() {
-            tracing::warn!("requests of other nodes were cut off");
+            tracing::warn!("requests of other nodes were aborted after the time limit");
         }
     }
 }
@@ -160,16 +162,18 @@ struct ChangeFollower {
     shared: Arc<PostgresStore>,
     service: Arc<ControlService>,
     jobs: Arc<JobQueue>,
+    background: Arc<BackgroundRuns>,
     tasks: TaskTracker,
 }
 
 impl ChangeFollower {
     async fn run(self, stop: CancellationToken) {
-        let ChangeFollower { shared, service, jobs, tasks } = self;
+        let ChangeFollower { shared, service, jobs, background, tasks } = self;
         let mut changes = shared.changes();
         // Changes may have been missed before a restart after a panic.
         service.keys.forget_all();
         jobs.wake();
+        background.wake();
         service.keys.record_changes_received();
         loop {
             let change = tokio::select! {
@@ -181,8 +185,12 @@ impl ChangeFollower {
                 Ok(ChangeNotice::Owner(_) | ChangeNotice::All) | Err(RecvError::Lagged(_)) => {
                     service.keys.forget_all();
                     jobs.wake();
+                    background.wake();
                 }
-                Ok(ChangeNotice::Jobs) => jobs.wake(),
+                Ok(ChangeNotice::Jobs) => {
+                    jobs.wake();
+                    background.wake();
+                }
                 Ok(ChangeNotice::Settings) => {}
                 Ok(ChangeNotice::Beat) => service.keys.record_changes_received(),
                 // In a task of its own: it may wait for the store, which must not delay changes of
@@ -198,6 +206,6 @@ impl ChangeFollower {
 
 async fn release_account(service: Arc<ControlService>, owner: OwnerId) {
     if let Err(error) = service.ledger.release_owner(owner).await {
-        tracing::warn!(%error, "an account was not given up: {error}");
+        tracing::warn!(%error, "an account was not released: {error}");
     }
 }

@@ -26,6 +26,11 @@ pub(crate) struct EngineSupervision {
     stop: CancellationToken,
 }
 
+/// Reports the state of the built-in engine; nothing where none runs.
+pub(super) fn build_report(engine: Option<&EngineSupervision>) -> EngineReport {
+    engine.map_or_else(|| Arc::new(|| None) as EngineReport, EngineSupervision::build_report)
+}
+
 impl EngineSupervision {
     pub(crate) fn start(
         local: LocalEngine,
@@ -58,7 +63,7 @@ impl EngineSupervision {
         EngineSupervision { local, tasks, stop }
     }
 
-    pub(crate) fn build_report(&self) -> EngineReport {
+    fn build_report(&self) -> EngineReport {
         let local = self.local.clone();
         Arc::new(move || Some(local.describe_state()))
     }
@@ -67,7 +72,7 @@ impl EngineSupervision {
         self.stop.cancel();
         self.tasks.close();
         if tokio::time::timeout(STOP_WAIT, self.tasks.wait()).await.is_err() {
-            tracing::warn!("the engine had not ended after {} s", STOP_WAIT.as_secs());
+            tracing::warn!("the engine had not stopped after {} s", STOP_WAIT.as_secs());
         }
     }
 }

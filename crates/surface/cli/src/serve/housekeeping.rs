@@ -156,7 +156,7 @@ async fn prune_usage(service: Arc<ControlService>, days: i64, stop: Cancellation
         let before_day = now.unix_day() - days;
         let write = StoreWrite::PruneUsage { before_day, rows_max: USAGE_ROWS_PRUNED_MAX };
         if let Err(error) = service.store.commit(WriteGroup::from_write(write)).await {
-            tracing::warn!(%error, "old usage rows were not dropped: {error}");
+            tracing::warn!(%error, "old usage rows were not deleted: {error}");
         }
     }
 }
@@ -174,7 +174,7 @@ fn build_interval(period: Duration) -> Interval {
 
 async fn maintain_ledger(service: &ControlService) {
     if let Err(error) = service.ledger.run_maintenance().await {
-        tracing::warn!(%error, "the ledger could not be tended: {error}");
+        tracing::warn!(%error, "the maintenance of the ledger failed: {error}");
     }
     let status = service.ledger.status();
     set_gauge("ledger_running", f64::from(u8::from(status.is_running)));
@@ -203,7 +203,7 @@ async fn reconcile_ledger(service: &ControlService) {
                 let difference = reconciled.difference_nano;
                 tracing::error!(
                     reconcile.diff_nano = %difference,
-                    "the books differ by {difference} nano: run `tollgate ledger verify`"
+                    "balances and journal differ by {difference} nano: run `tollgate ledger verify`"
                 );
             }
         }
@@ -218,7 +218,7 @@ async fn drop_expired_answers(service: &ControlService) {
         .commit(WriteGroup::from_write(StoreWrite::DropExpiredAnswers { now, rows_max }))
         .await;
     if let Err(error) = dropped {
-        tracing::warn!(%error, "expired answers were not dropped: {error}");
+        tracing::warn!(%error, "expired responses of idempotency keys were not deleted: {error}");
     }
 }
 
@@ -229,13 +229,13 @@ async fn drop_expired_nonces(service: &ControlService) {
         .commit(WriteGroup::from_write(StoreWrite::DropExpiredNonces { now, rows_max }))
         .await;
     if let Err(error) = dropped {
-        tracing::warn!(%error, "expired nonces were not dropped: {error}");
+        tracing::warn!(%error, "expired nonces were not deleted: {error}");
     }
 }
 
 async fn write_key_uses(service: &ControlService) {
     if let Err(error) = service.keys.write_last_uses().await {
-        tracing::warn!(%error, "uses of keys were not noted: {error}");
+        tracing::warn!(%error, "the last use of keys was not written: {error}");
     }
 }
 

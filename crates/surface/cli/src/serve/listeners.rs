@@ -72,9 +72,9 @@ impl ServiceListeners {
     ) -> Result<(), CommandError> {
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), SECONDS_BUCKETS);
-        let metrics = builder
-            .and_then(PrometheusBuilder::install_recorder)
-            .map_err(|error| CommandError::Failed(format!("cannot gather metrics: {error}")))?;
+        let metrics = builder.and_then(PrometheusBuilder::install_recorder).map_err(|error| {
+            CommandError::Failed(format!("cannot start the metrics recorder: {error}"))
+        })?;
         tracing::info!("health and metrics on http://{}", self.admin.local_addr()?);
         let counted = metrics.clone();
         spawn_loop(tasks, stop, "metrics", move |stop| {

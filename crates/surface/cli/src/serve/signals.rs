@@ -16,8 +16,9 @@ impl ProcessSignals {
     /// Registers the handlers. From now on no signal is lost, even before it is awaited.
     pub(crate) fn listen() -> Result<ProcessSignals, CommandError> {
         let listen = |kind: SignalKind| {
-            signal(kind)
-                .map_err(|error| CommandError::Failed(format!("cannot hear signals: {error}")))
+            signal(kind).map_err(|error| {
+                CommandError::Failed(format!("cannot listen for signals: {error}"))
+            })
         };
         Ok(ProcessSignals {
             terminate: listen(SignalKind::terminate())?,

@@ -84,7 +84,7 @@ fn pull_weights(
         // Not tracked with the service's tasks: shutdown must not wait for a download.
         TaskTracker::new().spawn(async move {
             if let Err(error) = puller.pull_model(&files.id).await {
-                tracing::warn!(model.id = files.id, "{} was not fetched: {error}", files.id);
+                tracing::warn!(model.id = files.id, "{} was not downloaded: {error}", files.id);
                 return;
             }
             // A model outside the default set is added to the catalogue once its files are
@@ -92,7 +92,7 @@ fn pull_weights(
             let reloaded =
                 service.perform(&AuditActor::of_service(), ControlOperation::ReloadModels).await;
             if let Err(error) = reloaded {
-                tracing::warn!(%error, "the catalogue was not read again: {error}");
+                tracing::warn!(%error, "the catalogue was not reloaded: {error}");
             }
         });
     }

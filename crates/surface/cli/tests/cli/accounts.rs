@@ -48,7 +48,7 @@ fn wrong_amounts_are_refused_with_what_to_write() {
         ("0", "above zero"),
         ("0.00", "above zero"),
         ("0.0000000001", "at most 9 digits after the point"),
-        ("99999999999999999999", "smaller amount"),
+        ("99999999999999999999", "too large"),
         ("1e5", "plain decimal"),
         ("NaN", "plain decimal"),
         ("", "plain decimal"),
@@ -66,7 +66,7 @@ fn wrong_amounts_are_refused_with_what_to_write() {
 fn unknown_taken_and_impossible_names_are_refused() {
     let home = TestHome::new();
     home.ok(&["accounts", "create", "acme"]);
-    home.fails(&["accounts", "create", "acme"], 1, &["already there"]);
+    home.fails(&["accounts", "create", "acme"], 1, &["already exists"]);
     home.fails(&["accounts", "show", "acne"], 1, &["there is no account `acne`", "accounts list"]);
     home.fails(&["accounts", "create", "a b"], 1, &["letters, digits"]);
     home.fails(&["accounts", "create", ""], 1, &["letters, digits"]);
@@ -127,6 +127,6 @@ fn a_wallet_is_linked_to_one_account() {
     assert_eq!(account["balances"]["USD"], "10");
     home.ok(&["accounts", "create", "acme"]);
     home.fails(&["accounts", "link", "acme", &wallet.to_lowercase()], 1, &["linked already"]);
-    home.fails(&["accounts", "link", "acme", "0x12"], 1, &["no address of a wallet"]);
+    home.fails(&["accounts", "link", "acme", "0x12"], 1, &["not a wallet address"]);
     home.fails(&["accounts", "link", "nobody", wallet], 1, &["there is no account `nobody`"]);
 }

@@ -19,7 +19,7 @@ fn a_backup_of_a_running_service_is_restored_elsewhere_as_it_was() {
     assert!(told.contains("bytes, as of "), "{told}");
     home.ok(&["accounts", "credit", "default", "7"]);
     home.fails(&["backup", "today"], 1, &["is there already"]);
-    home.fails(&["restore", "today"], 1, &["a service runs"]);
+    home.fails(&["restore", "today"], 1, &["a service is running"]);
     let there = ["--data-dir", "there"];
     let told = home.ok(&["restore", "today", "--data-dir", "there"]);
     assert!(told.contains("every balance is right"), "{told}");
@@ -28,7 +28,7 @@ fn a_backup_of_a_running_service_is_restored_elsewhere_as_it_was() {
     drop(running);
     home.fails(&["restore", "today"], 1, &["is there already", "--replace"]);
     let told = home.ok(&["restore", "today", "--replace"]);
-    assert!(told.contains("kept what was there as"), "{told}");
+    assert!(told.contains("kept the previous database as"), "{told}");
     assert_eq!(balances(&home, &[]), then);
     let trail = home.ok(&["ledger", "audit"]);
     assert!(trail.contains("accounts credit") && trail.contains("restore"), "{trail}");
@@ -48,7 +48,11 @@ fn a_file_that_is_no_backup_or_a_damaged_one_changes_nothing() {
     let sql = "UPDATE account SET credits = credits + 1 WHERE owner IS NOT NULL";
     assert_eq!(database.execute(sql, []).unwrap(), 1);
     drop(database);
-    home.fails(&["restore", "good", "--replace"], 1, &["is not sound, so nothing was changed"]);
+    home.fails(
+        &["restore", "good", "--replace"],
+        1,
+        &["failed verification, so nothing was changed"],
+    );
     assert_eq!(balances(&home, &[]), before);
 }
 

@@ -8,7 +8,7 @@ fn init_writes_a_file_that_is_right_and_never_overwrites_one() {
     assert!(home.ok(&["init"]).contains("wrote tollgate.toml"));
     assert!(home.ok(&["config", "check"]).contains("tollgate.toml is right"));
     home.write("tollgate.toml", "[server]\n");
-    home.fails(&["init"], 1, &["tollgate.toml is already there", "--force"]);
+    home.fails(&["init"], 1, &["tollgate.toml already exists", "--force"]);
     assert_eq!(home.read("tollgate.toml"), "[server]\n");
     home.ok(&["init", "--force"]);
     assert!(home.read("tollgate.toml").contains("#listen = "));

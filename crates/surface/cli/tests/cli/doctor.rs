@@ -33,7 +33,7 @@ fn a_running_service_passes_and_is_recognised() {
     let _running = home.serve();
     let report = home.ok(&["doctor"]);
     assert!(report.contains("running since"), "{report}");
-    assert!(report.contains("every balance right"), "{report}");
+    assert!(report.contains("every balance is right"), "{report}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn after_a_lost_answer_the_outcome_is_asked_for_and_money_moves_once() {
     swallow_answers(&home.data_dir(), 1);
     let credited = home.run(&["accounts", "credit", "default", "7", "--json"]);
     assert_eq!(credited.code, Some(0), "{}", credited.stderr);
-    assert!(credited.stderr.contains("asking for the outcome"), "{}", credited.stderr);
+    assert!(credited.stderr.contains("querying the outcome"), "{}", credited.stderr);
     let account: serde_json::Value = serde_json::from_str(&credited.stdout).unwrap();
     assert_eq!(account["balances"]["USD"], "17");
     assert!(running.stop().success());

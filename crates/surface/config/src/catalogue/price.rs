@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 
 use domain::pricing::{
     DurationBand, ExtendedPrice, ImagePrice, ImageRates, InpaintPrice, InputImagesPrice,
-    MusicPrice, QualityRates, TokenPrice, TokenRates, UnitRate, UpscaleRates, VideoPrice,
-    VideoRates,
+    MusicPrice, QualityRates, RerankPrice, TokenPrice, TokenRates, UnitRate, UpscaleRates,
+    VideoPrice, VideoRates,
 };
 use money::{Price, PriceUnits};
 
 pub(super) use keys::{
-    ASR_SECTION, DURATION_SECTION, EXTENDED_SECTION, IMAGE_SECTION, INPAINT_SECTION, MUSIC_SECTION,
-    QUALITY_SECTION, RATE_SECTION, TOKEN_SECTION, TTS_SECTION, VIDEO_RATES_SECTION, VIDEO_SECTION,
+    ASR_SECTION, DURATION_SECTION, EXTENDED_SECTION, IMAGE_SECTION, INPAINT_SECTION,
+    MODERATION_SECTION, MUSIC_SECTION, QUALITY_SECTION, RATE_SECTION, RERANK_SECTION,
+    TOKEN_SECTION, TTS_SECTION, VIDEO_RATES_SECTION, VIDEO_SECTION,
 };
 
 use super::value::read_count;
@@ -120,6 +121,24 @@ pub(super) fn tts_price(model: &TableReader<'_>) -> Option<UnitRate> {
 pub(super) fn asr_price(model: &TableReader<'_>) -> Option<UnitRate> {
     let reader = read_price_table(model, &ASR_SECTION)?;
     read_rate(&reader, "usd_per_audio_second", PriceUnits::One)
+}
+
+pub(super) fn rerank_price(model: &TableReader<'_>) -> Option<RerankPrice> {
+    let reader = read_price_table(model, &RERANK_SECTION)?;
+    let input = read_rate(&reader, "input_usd_per_million", PriceUnits::Million);
+    let document = read_rate(&reader, "per_thousand_documents_usd", PriceUnits::Thousand);
+    let has_price = RERANK_SECTION.keys.iter().any(|key| reader.has_key(key.name));
+    if !has_price {
+        let message = "give `input_usd_per_million` or `per_thousand_documents_usd`, or both";
+        reader.report_fault("input_usd_per_million", message);
+        return None;
+    }
+    Some(RerankPrice { input: input?, document: document? })
+}
+
+pub(super) fn moderation_price(model: &TableReader<'_>) -> Option<UnitRate> {
+    let reader = read_price_table(model, &MODERATION_SECTION)?;
+    read_rate(&reader, "input_usd_per_million", PriceUnits::Million)
 }
 
 pub(super) fn music_price(model: &TableReader<'_>) -> Option<MusicPrice> {

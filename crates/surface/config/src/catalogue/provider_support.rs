@@ -27,9 +27,13 @@ const fn declare_word(key: &'static str, word: &'static str) -> DeclaredFeature 
 
 /// Returns the model types that providers of a kind run.
 pub const fn model_types(kind: ProviderKind) -> &'static [ModelType] {
-    use ModelType::{Asr, Embedding, Image, Inpaint, Music, Text, Tts, Upscale, Video};
+    use ModelType::{
+        Asr, Embedding, Image, Inpaint, Moderation, Music, Rerank, Text, Tts, Upscale, Video,
+    };
     match kind {
-        ProviderKind::OpenAi => &[Text, Embedding, Image, Inpaint, Tts, Asr, Video],
+        ProviderKind::OpenAi => {
+            &[Text, Embedding, Image, Inpaint, Tts, Asr, Video, Rerank, Moderation]
+        }
         ProviderKind::Anthropic => &[Text],
         ProviderKind::SdCpp => &[Image, Inpaint, Video],
         ProviderKind::A1111 => &[Image, Inpaint, Upscale],
@@ -37,6 +41,7 @@ pub const fn model_types(kind: ProviderKind) -> &'static [ModelType] {
         ProviderKind::Kokoro => &[Tts],
         ProviderKind::WhisperCpp => &[Asr],
         ProviderKind::AceStep => &[Music],
+        ProviderKind::Tei => &[Rerank],
         ProviderKind::Local => &[Text, Embedding, Image, Inpaint, Upscale, Tts, Asr, Music, Video],
     }
 }

@@ -1,55 +1,31 @@
 //! `[brand]`: the operator's name, logo and contact addresses on public pages.
 
-use super::HTTP;
-use crate::key::{ConfigKey, ConfigSection, SectionForm, ValueKind};
+use crate::key::ValueKind;
+use crate::key_type::{HTTP, KeyType, TEXT, url};
 use crate::reader::TableReader;
-use crate::secret::SecretResolver;
+use crate::section_table::config_section;
 
 const NAME_CHARS_MAX: usize = 40;
 const LOGO_BYTES_MAX: u64 = 256 * 1024;
+const LOGO: KeyType<BrandLogo> = KeyType { kind: ValueKind::Path, read: read_logo };
 
-pub const SECTION: ConfigSection = ConfigSection {
-    name: "brand",
-    form: SectionForm::One,
-    doc: "The operator's name, logo and addresses on public pages.",
-    keys: &[
-        ConfigKey::with_default(
-            "name",
-            ValueKind::Text,
-            "\"Tollgate\"",
-            "The name of the service on the console, the documentation and `/llms.txt`.",
-        ),
-        ConfigKey::optional(
-            "logo",
-            ValueKind::Path,
-            "A logo beside the name: SVG, PNG, JPEG or WebP of at most 256 KiB, shown as a square. \
-             Relative paths start at the folder of this file.",
-        ),
-        ConfigKey::optional(
-            "support_email",
-            ValueKind::Text,
-            "The support address, shown on every page and in errors about insufficient credit.",
-        ),
-        ConfigKey::optional(
-            "terms_url",
-            ValueKind::Url(HTTP),
-            "The URL of the terms of use, linked on every page.",
-        ),
-        ConfigKey::optional(
-            "privacy_url",
-            ValueKind::Url(HTTP),
-            "The URL of the privacy notice, linked on every page.",
-        ),
-    ],
-};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrandConfig {
-    pub name: String,
-    pub logo: Option<BrandLogo>,
-    pub support_email: Option<String>,
-    pub terms_url: Option<String>,
-    pub privacy_url: Option<String>,
+config_section! {
+    /// The operator's name, logo and addresses on public pages.
+    #[section(One, "brand")]
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct BrandConfig {
+        /// The name of the service on the console, the documentation and `/llms.txt`.
+        name: String = TEXT, default("Tollgate"), parse(parse_name);
+        /// A logo beside the name: SVG, PNG, JPEG or WebP of at most 256 KiB, shown as a square.
+        /// Relative paths start at the folder of this file.
+        logo: Option<BrandLogo> = LOGO, optional;
+        /// The support address, shown on every page and in errors about insufficient credit.
+        support_email: Option<String> = TEXT, optional, parse(check_email);
+        /// The URL of the terms of use, linked on every page.
+        terms_url: Option<String> = url(HTTP), optional;
+        /// The URL of the privacy notice, linked on every page.
+        privacy_url: Option<String> = url(HTTP), optional;
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,50 +34,39 @@ pub struct BrandLogo {
     pub content_type: &'static str,
 }
 
-pub(crate) fn read_brand_config(
-    reader: &TableReader<'_>,
-    vault: &SecretResolver<'_>,
-) -> Option<BrandConfig> {
-    let name = reader.text("name").map(|name| name.trim().to_owned());
-    if name.as_ref().is_some_and(|name| !is_name(name)) {
-        let message =
-            format!("`name` in [brand] must be 1 to {NAME_CHARS_MAX} characters on one line");
-        reader.report_fault("name", message);
-    }
-    let support_email = reader.text("support_email");
-    if support_email.as_ref().is_some_and(|address| !is_address(address)) {
-        let message = "`support_email` in [brand] must be an address such as help@example.com";
-        reader.report_fault("support_email", message);
-    }
-    // All keys are read before an error is returned, so that all faults are reported.
-    let logo = read_logo(reader, vault);
-    let (terms_url, privacy_url) = (reader.url("terms_url"), reader.url("privacy_url"));
-    Some(BrandConfig { name: name?, logo, support_email, terms_url, privacy_url })
-}
-
-fn read_logo(reader: &TableReader<'_>, vault: &SecretResolver<'_>) -> Option<BrandLogo> {
-    let path = reader.path("logo")?;
-    let bytes = match vault.read_file(&path, LOGO_BYTES_MAX) {
+fn read_logo(reader: &TableReader<'_>, name: &str) -> Option<BrandLogo> {
+    let path = reader.path(name)?;
+    let bytes = match reader.resolver().read_file(&path, LOGO_BYTES_MAX) {
         Ok(bytes) => bytes,
         Err(problem) => {
-            reader.report_fault("logo", format!("`logo` in [brand]: {problem}"));
+            reader.report_fault(name, format!("`{name}` in [brand]: {problem}"));
             return None;
         }
     };
     let content_type = content_type(&bytes);
     if content_type.is_none() {
         let message = format!(
-            "`logo` in [brand] must be a picture in SVG, PNG, JPEG or WebP; {} is none",
+            "`{name}` in [brand] must be a picture in SVG, PNG, JPEG or WebP; {} is none",
             path.display()
         );
-        reader.report_fault("logo", message);
+        reader.report_fault(name, message);
     }
     Some(BrandLogo { bytes, content_type: content_type? })
 }
 
-fn is_name(name: &str) -> bool {
-    let chars = name.chars().count();
-    (1..=NAME_CHARS_MAX).contains(&chars) && !name.chars().any(char::is_control)
+fn parse_name(written: String) -> Result<String, String> {
+    let name = written.trim();
+    if NAME_CHARS_MAX < name.chars().count() || name.chars().any(char::is_control) {
+        return Err(format!("must be 1 to {NAME_CHARS_MAX} characters on one line"));
+    }
+    Ok(name.to_owned())
+}
+
+fn check_email(written: String) -> Result<String, String> {
+    if !is_address(&written) {
+        return Err("must be an address such as help@example.com".to_owned());
+    }
+    Ok(written)
 }
 
 fn is_address(written: &str) -> bool {

@@ -1,26 +1,19 @@
 //! `[image]`: generated images.
 
-use crate::key::{ConfigKey, ConfigSection, SectionForm, ValueKind};
-use crate::reader::TableReader;
+use crate::key_type::TEXT;
+use crate::section_table::config_section;
 
 const LETTERS_MAX: usize = 16;
 
-pub const SECTION: ConfigSection = ConfigSection {
-    name: "image",
-    form: SectionForm::One,
-    doc: "Generated images.",
-    keys: &[ConfigKey::optional(
-        "watermark",
-        ValueKind::Text,
-        "Text drawn in a corner of every image, unless the caller hides it. Empty: no watermark. \
-         Default: \"AI\", or none while `[development]` is enabled.",
-    )],
-};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageConfig {
-    /// The configured watermark; None if the key is absent.
-    pub watermark: Option<String>,
+config_section! {
+    /// Generated images.
+    #[section(One, "image")]
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ImageConfig {
+        /// Text drawn in a corner of every image, unless the caller hides it. Empty: no watermark.
+        /// Default: "AI", or none while `[development]` is enabled.
+        watermark: Option<String> = TEXT, optional, parse(check_watermark);
+    }
 }
 
 impl ImageConfig {
@@ -32,19 +25,13 @@ impl ImageConfig {
     }
 }
 
-pub(crate) fn read_image_config(reader: &TableReader<'_>) -> Option<ImageConfig> {
-    let watermark = reader.text("watermark");
+fn check_watermark(mark: String) -> Result<String, String> {
     let is_drawn =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | '-' | '.');
-    if let Some(mark) = &watermark
-        && (LETTERS_MAX < mark.len() || !mark.chars().all(is_drawn))
-    {
-        let message = format!(
-            "`watermark` in [image] must be at most {LETTERS_MAX} letters, digits, spaces, `-` or `.`"
-        );
-        reader.report_fault("watermark", message);
+    if LETTERS_MAX < mark.len() || !mark.chars().all(is_drawn) {
+        return Err(format!("must be at most {LETTERS_MAX} letters, digits, spaces, `-` or `.`"));
     }
-    Some(ImageConfig { watermark })
+    Ok(mark)
 }
 
 #[cfg(test)]

@@ -1,36 +1,23 @@
 //! `[limits]`: storage of rate limit counters, and blocking of callers with many failures.
 
-use crate::key::{ConfigKey, ConfigSection, SectionForm, ValueKind};
-use crate::reader::TableReader;
+use crate::key_type::{FLAG, url};
 use crate::secret::SecretString;
+use crate::section_table::config_section;
 
-pub const SECTION: ConfigSection = ConfigSection {
-    name: "limits",
-    form: SectionForm::One,
-    doc: "Storage of rate limit counters, and blocking of callers with many failures.",
-    keys: &[
-        ConfigKey::with_default(
-            "url",
-            ValueKind::Url(&["memory:", "redis://", "rediss://"]),
-            "\"memory:\"",
-            "The counters of callers without a credential: `memory:` in this process, or \
-             `redis://…` (`rediss://…` with TLS) shared by all nodes. Accounts and wallets are \
-             always counted exactly, by the node that holds them.",
-        ),
-        ConfigKey::with_default(
-            "block_failures",
-            ValueKind::Flag,
-            "true",
-            "Blocks a caller with more than 20 failed requests in 30 seconds for the next 30 \
-             seconds. Disable it to test your own service with invalid input.",
-        ),
-    ],
-};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitsConfig {
-    pub counts: CounterStorage,
-    pub block_failures: bool,
+config_section! {
+    /// Storage of rate limit counters, and blocking of callers with many failures.
+    #[section(One, "limits")]
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct LimitsConfig {
+        /// The counters of callers without a credential: `memory:` in this process, or
+        /// `redis://…` (`rediss://…` with TLS) shared by all nodes. Accounts and wallets are
+        /// always counted exactly, by the node that holds them.
+        "url" => counts: CounterStorage = url(&["memory:", "redis://", "rediss://"]),
+            default("memory:"), parse(parse_counter_storage);
+        /// Blocks a caller with more than 20 failed requests in 30 seconds for the next 30
+        /// seconds. Disable it to test your own service with invalid input.
+        block_failures: bool = FLAG, default(true);
+    }
 }
 
 /// The storage of rate limit counters.
@@ -41,19 +28,10 @@ pub enum CounterStorage {
     Redis(SecretString),
 }
 
-pub(crate) fn read_limits_config(reader: &TableReader<'_>) -> Option<LimitsConfig> {
-    let (url, block_failures) = (reader.url("url"), reader.flag("block_failures"));
-    let counts = parse_counter_storage(reader, url?)?;
-    Some(LimitsConfig { counts, block_failures: block_failures? })
-}
-
-fn parse_counter_storage(reader: &TableReader<'_>, url: String) -> Option<CounterStorage> {
-    if !url.starts_with("memory:") {
-        return Some(CounterStorage::Redis(SecretString::new(url)));
+fn parse_counter_storage(url: String) -> Result<CounterStorage, String> {
+    match url.strip_prefix("memory:") {
+        Some("") => Ok(CounterStorage::Memory),
+        Some(_) => Err("must be \"memory:\" alone, or \"redis://…\"".to_owned()),
+        None => Ok(CounterStorage::Redis(SecretString::new(url))),
     }
-    if url != "memory:" {
-        reader.report_fault("url", "`url` in [limits] must be \"memory:\" alone, or \"redis://…\"");
-        return None;
-    }
-    Some(CounterStorage::Memory)
 }

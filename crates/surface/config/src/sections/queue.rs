@@ -2,76 +2,30 @@
 
 use std::time::Duration;
 
-use crate::key::{ConfigKey, ConfigSection, SectionForm, ValueKind};
-use crate::reader::TableReader;
+use crate::key_type::{KeyType, integer, seconds};
+use crate::section_table::config_section;
 
-const JOBS_MAX: i64 = 100_000;
 const DAY_S: i64 = 86_400;
-const COUNT: ValueKind = ValueKind::Integer { least: 1, most: JOBS_MAX };
-const TIME: ValueKind = ValueKind::Seconds { least: 1, most: DAY_S };
+const JOBS: KeyType<usize> = integer(1, 100_000);
+const TIME: KeyType<Duration> = seconds(1, DAY_S);
 
-pub const SECTION: ConfigSection = ConfigSection {
-    name: "queue",
-    form: SectionForm::One,
-    doc: "Queued generation of music and videos.",
-    keys: &[
-        ConfigKey::with_default("workers", COUNT, "8", "The maximum number of running jobs."),
-        ConfigKey::with_default(
-            "running_per_account",
-            COUNT,
-            "2",
-            "The maximum number of running jobs per account. Accounts take turns.",
-        ),
-        ConfigKey::with_default(
-            "open_per_account",
-            COUNT,
-            "100",
-            "The maximum number of waiting and running jobs per account. Further ones are refused.",
-        ),
-        ConfigKey::with_default(
-            "keep_media_s",
-            ValueKind::Seconds { least: 60, most: 90 * DAY_S },
-            "86400",
-            "Time after which an unretrieved result is deleted.",
-        ),
-        ConfigKey::with_default(
-            "music_time_s",
-            TIME,
-            "60",
-            "The execution time of music reported to callers until 20 jobs of the model were \
-             measured.",
-        ),
-        ConfigKey::with_default(
-            "video_time_s",
-            TIME,
-            "180",
-            "The same as `music_time_s`, for videos.",
-        ),
-    ],
-};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueueConfig {
-    pub workers: usize,
-    pub running_per_account: usize,
-    pub open_per_account: usize,
-    pub keep_media: Duration,
-    pub music_time: Duration,
-    pub video_time: Duration,
-}
-
-pub(crate) fn read_queue_config(reader: &TableReader<'_>) -> Option<QueueConfig> {
-    let count = |name: &str| reader.integer(name).and_then(|count| usize::try_from(count).ok());
-    let counts = ["workers", "running_per_account", "open_per_account"].map(count);
-    let times = ["keep_media_s", "music_time_s", "video_time_s"].map(|name| reader.seconds(name));
-    let [workers, running_per_account, open_per_account] = counts;
-    let [keep_media, music_time, video_time] = times;
-    Some(QueueConfig {
-        workers: workers?,
-        running_per_account: running_per_account?,
-        open_per_account: open_per_account?,
-        keep_media: keep_media?,
-        music_time: music_time?,
-        video_time: video_time?,
-    })
+config_section! {
+    /// Queued generation of music and videos.
+    #[section(One, "queue")]
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct QueueConfig {
+        /// The maximum number of running jobs.
+        workers: usize = JOBS, default(8);
+        /// The maximum number of running jobs per account. Accounts take turns.
+        running_per_account: usize = JOBS, default(2);
+        /// The maximum number of waiting and running jobs per account. Further ones are refused.
+        open_per_account: usize = JOBS, default(100);
+        /// Time after which an unretrieved result is deleted.
+        "keep_media_s" => keep_media: Duration = seconds(60, 90 * DAY_S), default(86400);
+        /// The execution time of music reported to callers until 20 jobs of the model were
+        /// measured.
+        "music_time_s" => music_time: Duration = TIME, default(60);
+        /// The same as `music_time_s`, for videos.
+        "video_time_s" => video_time: Duration = TIME, default(180);
+    }
 }

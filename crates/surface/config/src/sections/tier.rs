@@ -3,126 +3,95 @@
 use domain::catalogue::ModelTier;
 use domain::limits::tiers::{BuiltInTier, LimitClass, MinuteLimits, RateLimitTier};
 
-use crate::key::{ConfigKey, ConfigSection, SectionForm, ValueKind};
+use crate::key::{ConfigSection, ValueKind};
+use crate::key_type::{KeyType, TEXT, integer};
 use crate::reader::TableReader;
+use crate::section_table::{SectionTable, config_section};
 
-const PER_MINUTE: ValueKind = ValueKind::Integer { least: 0, most: 1_000_000_000_000 };
-
-pub const SECTION: ConfigSection = ConfigSection {
-    name: "tier",
-    form: SectionForm::Many,
-    doc: "Your own rate limits. `tollgate accounts tier NAME ID` assigns them to an account. A \
-          tier named `default` replaces the limits of new accounts.",
-    keys: &[
-        ConfigKey::required("id", ValueKind::Text, "The name of the tier."),
-        ConfigKey::with_default(
-            "like",
-            ValueKind::Choice(BuiltInTier::NAMES),
-            "\"default\"",
-            "The tier whose limits apply to keys that are absent here.",
-        ),
-        ConfigKey::optional(
-            "text_xs_requests",
-            PER_MINUTE,
-            "Requests per minute to a model of tier XS.",
-        ),
-        ConfigKey::optional(
-            "text_xs_tokens",
-            PER_MINUTE,
-            "Tokens per minute on a model of tier XS.",
-        ),
-        ConfigKey::optional(
-            "text_s_requests",
-            PER_MINUTE,
-            "Requests per minute to a model of tier S.",
-        ),
-        ConfigKey::optional("text_s_tokens", PER_MINUTE, "Tokens per minute on a model of tier S."),
-        ConfigKey::optional(
-            "text_m_requests",
-            PER_MINUTE,
-            "Requests per minute to a model of tier M.",
-        ),
-        ConfigKey::optional("text_m_tokens", PER_MINUTE, "Tokens per minute on a model of tier M."),
-        ConfigKey::optional(
-            "text_l_requests",
-            PER_MINUTE,
-            "Requests per minute to a model of tier L.",
-        ),
-        ConfigKey::optional("text_l_tokens", PER_MINUTE, "Tokens per minute on a model of tier L."),
-        ConfigKey::optional("image_requests", PER_MINUTE, "Requests per minute to an image model."),
-        ConfigKey::optional(
-            "audio_requests",
-            PER_MINUTE,
-            "Requests per minute to a speech or transcription model.",
-        ),
-        ConfigKey::optional(
-            "embedding_requests",
-            PER_MINUTE,
-            "Requests per minute to an embedding model.",
-        ),
-        ConfigKey::optional(
-            "queue_requests",
-            PER_MINUTE,
-            "Videos or pieces of music queued per minute.",
-        ),
-        ConfigKey::optional(
-            "retrieve_requests",
-            PER_MINUTE,
-            "Retrievals of queued media per minute.",
-        ),
-        ConfigKey::optional("augment_requests", PER_MINUTE, "Searches and scrapes per minute."),
-        ConfigKey::optional(
-            "crypto_rpc_requests",
-            PER_MINUTE,
-            "Calls per minute to blockchain nodes.",
-        ),
-        ConfigKey::optional("general_requests", PER_MINUTE, "All other requests per minute."),
-    ],
+const PER_MINUTE: KeyType<u64> = integer(0, 1_000_000_000_000);
+const BUILT_IN_TIER: KeyType<BuiltInTier> = KeyType {
+    kind: ValueKind::Choice(BuiltInTier::NAMES),
+    read: |reader, name| reader.choice(name).and_then(BuiltInTier::parse),
 };
 
-/// Keys that limit requests only.
-const COUNTED: [(&str, LimitClass); 10] = [
-    ("image_requests", LimitClass::Image),
-    ("audio_requests", LimitClass::Audio),
-    ("embedding_requests", LimitClass::Embedding),
-    ("queue_requests", LimitClass::VideoQueue),
-    ("queue_requests", LimitClass::AudioQueue),
-    ("retrieve_requests", LimitClass::VideoRetrieve),
-    ("retrieve_requests", LimitClass::AudioRetrieve),
-    ("augment_requests", LimitClass::Augment),
-    ("crypto_rpc_requests", LimitClass::CryptoRpc),
-    ("general_requests", LimitClass::General),
-];
-
-/// Keys of text models, which limit requests and tokens.
-const MEASURED: [(&str, &str, ModelTier); 4] = [
-    ("text_xs_requests", "text_xs_tokens", ModelTier::Xs),
-    ("text_s_requests", "text_s_tokens", ModelTier::S),
-    ("text_m_requests", "text_m_tokens", ModelTier::M),
-    ("text_l_requests", "text_l_tokens", ModelTier::L),
-];
-
-pub(crate) fn read_tier(reader: &TableReader<'_>) -> Option<RateLimitTier> {
-    let (id, like) = (reader.text("id"), reader.choice("like"));
-    // All keys are read before an error is returned, so that all faults are reported.
-    let bounds = SECTION.keys.iter().filter(|key| key.kind == PER_MINUTE);
-    let bounds: Vec<_> = bounds.map(|key| (key.name, reader.integer(key.name))).collect();
-    let bound = |name: &str| {
-        let (_, bound) = bounds.iter().find(|(known, _)| *known == name)?;
-        bound.and_then(|bound| u64::try_from(bound).ok())
-    };
-    let mut tier = BuiltInTier::parse(like?)?.with_name(&id?);
-    for (requests, tokens, size) in MEASURED {
-        let class = LimitClass::Text(size);
-        let before = tier.limits_for(class);
-        let requests = bound(requests).unwrap_or(before.requests);
-        let tokens = bound(tokens).or(before.tokens);
-        tier = tier.with_limits(class, MinuteLimits { requests, tokens });
+config_section! {
+    /// Your own rate limits. `tollgate accounts tier NAME ID` assigns them to an account. A
+    /// tier named `default` replaces the limits of new accounts.
+    #[section(Many, "tier")]
+    pub(crate) struct TierKeys {
+        /// The name of the tier.
+        id: String = TEXT, required;
+        /// The tier whose limits apply to keys that are absent here.
+        like: BuiltInTier = BUILT_IN_TIER, default("default");
+        /// Requests per minute to a model of tier XS.
+        text_xs_requests: Option<u64> = PER_MINUTE, optional;
+        /// Tokens per minute on a model of tier XS.
+        text_xs_tokens: Option<u64> = PER_MINUTE, optional;
+        /// Requests per minute to a model of tier S.
+        text_s_requests: Option<u64> = PER_MINUTE, optional;
+        /// Tokens per minute on a model of tier S.
+        text_s_tokens: Option<u64> = PER_MINUTE, optional;
+        /// Requests per minute to a model of tier M.
+        text_m_requests: Option<u64> = PER_MINUTE, optional;
+        /// Tokens per minute on a model of tier M.
+        text_m_tokens: Option<u64> = PER_MINUTE, optional;
+        /// Requests per minute to a model of tier L.
+        text_l_requests: Option<u64> = PER_MINUTE, optional;
+        /// Tokens per minute on a model of tier L.
+        text_l_tokens: Option<u64> = PER_MINUTE, optional;
+        /// Requests per minute to an image model.
+        image_requests: Option<u64> = PER_MINUTE, optional;
+        /// Requests per minute to a speech or transcription model.
+        audio_requests: Option<u64> = PER_MINUTE, optional;
+        /// Requests per minute to an embedding, rerank or moderation model.
+        embedding_requests: Option<u64> = PER_MINUTE, optional;
+        /// Videos or pieces of music queued per minute.
+        queue_requests: Option<u64> = PER_MINUTE, optional;
+        /// Retrievals of queued media per minute.
+        retrieve_requests: Option<u64> = PER_MINUTE, optional;
+        /// Searches and scrapes per minute.
+        augment_requests: Option<u64> = PER_MINUTE, optional;
+        /// Calls per minute to blockchain nodes.
+        crypto_rpc_requests: Option<u64> = PER_MINUTE, optional;
+        /// All other requests per minute.
+        general_requests: Option<u64> = PER_MINUTE, optional;
     }
-    for (key, class) in COUNTED {
-        if let Some(requests) = bound(key) {
-            tier = tier.with_limits(class, MinuteLimits { requests, tokens: None });
+}
+
+impl SectionTable for RateLimitTier {
+    const SECTION: ConfigSection = TierKeys::SECTION;
+
+    fn read(reader: &TableReader<'_>) -> Option<RateLimitTier> {
+        let keys = TierKeys::read(reader)?;
+        let mut tier = keys.like.with_name(&keys.id);
+        for (size, requests, tokens) in [
+            (ModelTier::Xs, keys.text_xs_requests, keys.text_xs_tokens),
+            (ModelTier::S, keys.text_s_requests, keys.text_s_tokens),
+            (ModelTier::M, keys.text_m_requests, keys.text_m_tokens),
+            (ModelTier::L, keys.text_l_requests, keys.text_l_tokens),
+        ] {
+            let class = LimitClass::Text(size);
+            let before = tier.limits_for(class);
+            let requests = requests.unwrap_or(before.requests);
+            let tokens = tokens.or(before.tokens);
+            tier = tier.with_limits(class, MinuteLimits { requests, tokens });
         }
+        for (class, requests) in [
+            (LimitClass::Image, keys.image_requests),
+            (LimitClass::Audio, keys.audio_requests),
+            (LimitClass::Embedding, keys.embedding_requests),
+            (LimitClass::VideoQueue, keys.queue_requests),
+            (LimitClass::AudioQueue, keys.queue_requests),
+            (LimitClass::VideoRetrieve, keys.retrieve_requests),
+            (LimitClass::AudioRetrieve, keys.retrieve_requests),
+            (LimitClass::Augment, keys.augment_requests),
+            (LimitClass::CryptoRpc, keys.crypto_rpc_requests),
+            (LimitClass::General, keys.general_requests),
+        ] {
+            if let Some(requests) = requests {
+                tier = tier.with_limits(class, MinuteLimits { requests, tokens: None });
+            }
+        }
+        Some(tier)
     }
-    Some(tier)
 }

@@ -64,7 +64,7 @@ urls = []
             tollgate.toml:12: `enabled` in [development] must be true or false, not "yes"
             tollgate.toml:13: `starting_credit_usd` in [development] must be a decimal amount in quotes, such as "0.70", not 10.5
             tollgate.toml:16: `id` in [[provider]] must be at most 64 lower case letters, digits, `-`, `_` or `.`
-            tollgate.toml:17: `kind` in [[provider]] must be one of "openai", "anthropic", "sdcpp", "a1111", "comfyui", "fal", "kokoro", "whispercpp", "acestep", "local", not "opnai"; did you mean `openai`?
+            tollgate.toml:17: `kind` in [[provider]] must be one of "openai", "anthropic", "sdcpp", "a1111", "comfyui", "fal", "kokoro", "whispercpp", "acestep", "tei", "local", not "opnai"; did you mean `openai`?
             tollgate.toml:18: `timeout_s` in [[provider]] must be a whole number from 1 to 86400, not 0
             tollgate.toml:20: unknown network `etherium-mainnet` in [rpc.networks]; did you mean `ethereum-mainnet`?
             tollgate.toml:21: `urls` must name at least one URL
@@ -131,6 +131,32 @@ chromium = "chromium"
             tollgate.toml:8: `maximum_usd` in [x402] must be at least `minimum_usd`
             tollgate.toml:10: `api_key` is missing in [search]: brave needs it
             tollgate.toml:12: `chromium` in [scrape] must be "auto", "off" or a full path, not "chromium"
+        "#]],
+    );
+}
+
+#[test]
+fn an_mcp_server_has_a_price_or_says_that_it_is_free() {
+    check(
+        r#"
+[[mcp_server]]
+label = "a b"
+url = "http://a"
+[[mcp_server]]
+label = "b"
+url = "http://a"
+price_per_call_usd = "0.1"
+free = true
+[[mcp_server]]
+label = "b"
+url = "http://a"
+free = true
+"#,
+        &expect![[r#"
+            tollgate.toml:2: `price_per_call_usd` is missing in [[mcp_server]]; write it, or `free = true`
+            tollgate.toml:3: `label` in [[mcp_server]] must be at most 32 letters, digits, `-` or `_`
+            tollgate.toml:9: `free = true` and `price_per_call_usd` contradict each other; leave one of them out
+            tollgate.toml:11: a second [[mcp_server]] has the label `b`
         "#]],
     );
 }

@@ -89,7 +89,6 @@ fn the_listing_of_settings_shows_no_secret() {
         provider.p.stream_timeout_s = 120
         provider.p.connect_timeout_s = 5
         provider.p.max_concurrency = 256
-        provider.p.max_embedding_inputs = 256
         provider.p.bills_after_hangup = false
         provider.p.headers = { x-token = ***, y = "env:Y" }"#]]
     .assert_eq(&shown.join("\n"));

@@ -13,7 +13,7 @@ struct Words;
 impl SseEncoder for Words {
     fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         let word = match part {
-            AnswerPart::Opened(..) => "",
+            AnswerPart::Opened(..) | AnswerPart::Tool(_) => "",
             AnswerPart::Chunk(_) => "chunk ",
             AnswerPart::Done(_) => "done ",
             AnswerPart::Failed(_) => "failed ",

@@ -48,7 +48,7 @@ async fn judge(hosts: &HostPolicy, addresses: &[&str]) -> CheckedHosts {
 #[tokio::test(start_paused = true)]
 async fn a_name_is_refused_if_any_of_its_addresses_is_private() {
     let (hosts, _) = hosts(&[]);
-    let private = "Its host stands for an address that is not public; send a data URL instead.";
+    let private = "Its host has an address that is not public; send a data URL instead.";
     let unknown = "Its host could not be looked up; check the name, or send a data URL instead.";
     for (name, expected) in [
         ("www.example.com", ""),
@@ -84,7 +84,7 @@ async fn what_is_known_is_not_asked_again_for_a_while() {
     judge(&hosts, &[address, again]).await;
     judge(&hosts, &[again]).await;
     assert_eq!(book.asked.lock().unwrap().len(), 1);
-    hosts.check_hosts([again].into_iter(), CALLER, NOW.plus(KNOWN_FOR)).await.unwrap();
+    hosts.check_hosts([again].into_iter(), CALLER, NOW.plus(CACHE_LIFETIME)).await.unwrap();
     assert_eq!(book.asked.lock().unwrap().len(), 2);
     fault(&hosts, "https://none.example.com/").await;
     fault(&hosts, "https://none.example.com/").await;
@@ -94,7 +94,7 @@ async fn what_is_known_is_not_asked_again_for_a_while() {
 #[tokio::test]
 async fn only_listed_domains_are_fetched_from_if_there_is_a_list() {
     let (hosts, book) = hosts(&["example.com"]);
-    let other = "This server fetches from chosen hosts only; send a data URL instead.";
+    let other = "This service allows files from certain hosts only; send a data URL instead.";
     for (name, expected) in [
         ("example.com", ""),
         ("a.b.example.com", ""),
@@ -135,7 +135,7 @@ async fn what_is_known_is_bounded() {
         hosts.cache_verdict(&index.to_string(), HostVerdict::Public, NOW);
     }
     assert_eq!(hosts.known.lock().unwrap().len(), KNOWN_MAX);
-    hosts.cache_verdict("later", HostVerdict::Public, NOW.plus(KNOWN_FOR));
+    hosts.cache_verdict("later", HostVerdict::Public, NOW.plus(CACHE_LIFETIME));
     assert_eq!(hosts.known.lock().unwrap().len(), 1, "what is old makes room");
 }
 

@@ -131,6 +131,12 @@ impl BodyReservation {
         Body::new(MeteredBody::new(body, headers, Arc::clone(self), pace))
     }
 
+    /// The same for a body that is not kept in memory.
+    pub fn meter_stream(self: &Arc<BodyReservation>, body: Body, headers: &HeaderMap) -> Body {
+        let metered = MeteredBody::new(body, headers, Arc::clone(self), BodyPace::STREAMED);
+        Body::new(metered.without_memory())
+    }
+
     /// Bytes of the body read so far.
     pub(crate) fn bytes_read(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)

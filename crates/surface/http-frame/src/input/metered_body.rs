@@ -35,6 +35,13 @@ pub struct BodyPace {
 }
 
 impl BodyPace {
+    /// For bodies that are not kept in memory: at one megabit per second, 100 MB take 14 minutes.
+    pub(crate) const STREAMED: BodyPace = BodyPace {
+        start: Duration::from_secs(20),
+        bytes_per_s_min: 32 * 1024,
+        total_max: Duration::from_secs(60 * 60),
+    };
+
     /// Time that the body may have taken by the moment `bytes` have arrived.
     pub(crate) fn time_for(self, bytes: usize) -> Duration {
         let seconds = bytes as f64 / f64::from(self.bytes_per_s_min.max(1));
@@ -58,7 +65,7 @@ impl fmt::Display for BodyError {
         f.write_str(match self {
             BodyError::TooSlow => "the body came too slowly",
             BodyError::TooManyValues => "the body has too many values",
-            BodyError::NoRoom => "there is no room for the body",
+            BodyError::NoRoom => "the memory for request bodies is in use",
             BodyError::Broken => "the body was cut short",
         })
     }
@@ -75,6 +82,8 @@ pub(crate) struct MeteredBody {
     values: Option<JsonValueCounter>,
     bytes: usize,
     digest: BodyDigest,
+    /// False for a body that the handler does not keep.
+    is_kept: bool,
     /// Time of the first pending read. Most bodies are complete at once and need no clock.
     started: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
@@ -91,14 +100,28 @@ impl MeteredBody {
             headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"multipart/"));
         let values = (!is_form).then(JsonValueCounter::default);
         let digest = BodyDigest::default();
-        MeteredBody { inner, room, pace, values, bytes: 0, digest, started: None, timer: None }
+        MeteredBody {
+            inner,
+            room,
+            pace,
+            values,
+            bytes: 0,
+            digest,
+            is_kept: true,
+            started: None,
+            timer: None,
+        }
+    }
+
+    pub(crate) fn without_memory(self) -> MeteredBody {
+        MeteredBody { is_kept: false, ..self }
     }
 
     fn reserve_memory(&mut self, data: &[u8]) -> Result<(), BodyError> {
         self.bytes += data.len();
         self.digest.update(data);
         self.room.set_digest(self.digest.value());
-        let mut weight = self.bytes;
+        let mut weight = if self.is_kept { self.bytes } else { 0 };
         if let Some(values) = &mut self.values {
             values.scan(data);
             if VALUES_MAX < values.count() {

@@ -41,8 +41,8 @@ pub(super) fn read_query<T: JsonSchema + 'static>(parts: &Parts) -> Result<Value
 }
 
 pub(super) fn describe_refusals(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
-    operation.refusal::<wire::errors::ValidationError>(400, "The request is not valid", generator);
+    operation.refusal::<wire::errors::ValidationError>(400, "The request is invalid", generator);
     operation.standard_refusal(400, "The request could not be read", generator);
-    operation.standard_refusal(414, "The address is too long", generator);
-    operation.standard_refusal(431, "The address and the headers are too long", generator);
+    operation.standard_refusal(414, "The URL is too long", generator);
+    operation.standard_refusal(431, "The URL and the headers together are too long", generator);
 }

@@ -4,13 +4,17 @@ use access::{CallerCredential, CredentialHolder};
 use domain::secret::SecretDigest;
 use wallet::WalletAddress;
 
-/// Marks a request that another node forwarded.
+use crate::call_terms::CallTerms;
+
+/// Marks a request that another node forwarded, that an endpoint sends to another endpoint, or that
+/// is served for a stored caller.
 #[derive(Debug, Clone)]
 pub(crate) struct ForwardedRequest {
     /// The caller that the first node authenticated.
     pub(crate) proved: Option<ForwardedIdentity>,
     /// Times that it was forwarded.
     pub(crate) times: u8,
+    pub(crate) terms: CallTerms,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use crate::hosts::HostPolicy;
 use crate::input::HostHeader;
 use crate::origin::{CallerOrigin, PeerAddress};
 use crate::request_id::RequestId;
-use crate::settings::{ApiSettings, BrandSettings};
+use crate::settings::{ApiSettings, BrandSettings, StoredResponseSettings};
 
 const PROXY: &str = "10.0.0.1:1";
 
@@ -63,6 +63,7 @@ fn settings() -> ApiSettings {
         watermark: None,
         brand: BrandSettings::default(),
         takes_wallets: false,
+        responses: StoredResponseSettings::default(),
     }
 }
 

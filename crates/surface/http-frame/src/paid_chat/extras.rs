@@ -2,7 +2,7 @@
 
 use ledger::ChargeLine;
 use ledger_core::AMOUNT_MAX;
-use money::{CurrencyFunds, Nano, WorkCost};
+use money::{BalanceCurrency, CurrencyFunds, Nano, WorkCost};
 
 /// Work done for a conversation, such as a web search. Charged with the answer; free without one.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,11 @@ impl ExtraCharges {
         self.cost = self.add_to_cost(cost);
     }
 
+    pub(super) fn add_lines(&mut self, lines: Vec<ChargeLine>, cost: WorkCost) {
+        self.lines.extend(lines);
+        self.cost = self.add_to_cost(cost);
+    }
+
     /// A cost plus the extras.
     pub(super) fn add_to_cost(&self, cost: WorkCost) -> WorkCost {
         WorkCost {
@@ -26,11 +31,23 @@ impl ExtraCharges {
         .capped(AMOUNT_MAX)
     }
 
-    /// The funds left for the answer. Extras cost the same in USD and DIEM, and use USD first.
+    /// The funds left for the answer. Extras that cost the same in USD and DIEM use USD first;
+    /// others are paid as a charge is, which uses DIEM first.
     pub(super) fn subtract_from(&self, means: CurrencyFunds) -> CurrencyFunds {
         let less = |from: Nano, amount: Nano| Nano::from_nanos(from.nanos() - amount.nanos());
-        let in_usd = self.cost.usd.min(means.usd);
-        let in_diem = less(self.cost.usd, in_usd).min(means.diem);
+        if self.cost.usd == self.cost.diem {
+            let in_usd = self.cost.usd.min(means.usd);
+            let in_diem = less(self.cost.usd, in_usd).min(means.diem);
+            return CurrencyFunds { usd: less(means.usd, in_usd), diem: less(means.diem, in_diem) };
+        }
+        let pays_diem = means.diem.is_positive() && self.cost.diem.is_positive();
+        let in_diem = if pays_diem { self.cost.diem.min(means.diem) } else { Nano::ZERO };
+        let left = if pays_diem {
+            self.cost.after_payment(in_diem, BalanceCurrency::Diem)
+        } else {
+            self.cost
+        };
+        let in_usd = left.usd.min(means.usd);
         CurrencyFunds { usd: less(means.usd, in_usd), diem: less(means.diem, in_diem) }
     }
 }

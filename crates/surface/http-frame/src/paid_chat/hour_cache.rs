@@ -2,8 +2,8 @@
 
 use engine::{ChatRequest, NativeRequest, marks_hour_cache};
 
-/// The ways to write the JSON string `1h`.
-const HOUR_TTLS: [&[u8]; 4] = [br#""1h""#, br#""\u0031h""#, br#""1\u0068""#, br#""\u0031\u0068""#];
+/// The ways to write the JSON string `1h`, after its first quote.
+const HOUR_TTLS: [&[u8]; 4] = [br#"1h""#, br#"\u0031h""#, br#"1\u0068""#, br#"\u0031\u0068""#];
 
 /// True if the request marks content for one hour, in its messages or in the body that is passed
 /// through.
@@ -14,8 +14,10 @@ pub(super) fn may_write_hour_cache(request: &ChatRequest) -> bool {
 /// True if the body has the string `1h` as a value of its own. Within another string its quotes
 /// would be escaped.
 fn has_hour_ttl(native: &NativeRequest) -> bool {
-    let has = |ttl: &[u8]| native.body.windows(ttl.len()).any(|window| window == ttl);
-    HOUR_TTLS.into_iter().any(has)
+    memchr::memchr_iter(b'"', &native.body).any(|quote| {
+        let rest = native.body.get(quote + 1..).unwrap_or_default();
+        HOUR_TTLS.into_iter().any(|ttl| rest.starts_with(ttl))
+    })
 }
 
 #[cfg(test)]
@@ -43,6 +45,8 @@ mod tests {
         check(r#"{"cache_control":{"type":"ephemeral","ttl" : "1h"}}"#, true);
         check(r#"{"cache_control":{"ttl":"1\u0068"}}"#, true);
         check(r#"{"cache_control":{"ttl":"\u0031h"}}"#, true);
+        check(r#"{"cache_control":{"ttl":"\u0031\u0068"}}"#, true);
+        check(r#"{"text":"1h ago","n":"11h","m":"1""#, false);
         check(r#"{"cache_control":{"type":"ephemeral","ttl":"5m"}}"#, false);
         check(r#"{"text":"\"ttl\":\"1h\""}"#, false);
         check("{}", false);

@@ -158,11 +158,11 @@ impl ChatQuote {
         price.max_cost(self.prompt_max, tokens).capped(AMOUNT_MAX)
     }
 
-    fn max_cost(&self, price: &TokenPrice) -> WorkCost {
+    pub(super) fn max_cost(&self, price: &TokenPrice) -> WorkCost {
         self.cost_of(price, self.answer_max.saturating_mul(self.choices))
     }
 
-    fn min_cost(&self, price: &TokenPrice) -> WorkCost {
+    pub(super) fn min_cost(&self, price: &TokenPrice) -> WorkCost {
         let answer = self.answer_max.min(ANSWER_TOKENS_LEAST);
         self.cost_of(price, answer.saturating_mul(self.choices))
     }

@@ -68,7 +68,7 @@ pub(super) async fn settle_chat(
 }
 
 /// Logs and counts a report that was not billed unchanged.
-fn record_usage_fault(
+pub(super) fn record_usage_fault(
     funds: &HeldFunds,
     candidate: &ChatCandidate,
     metered: MeteredAnswer<'_>,
@@ -82,6 +82,6 @@ fn record_usage_fault(
         model = candidate.model.id,
         request_id = funds.request_id.as_str(),
         used = ?metered.used,
-        "the provider `{provider}` reported tokens that are not billed as they came: {fault:?}"
+        "the provider `{provider}` reported implausible tokens, which are not billed: {fault:?}"
     );
 }

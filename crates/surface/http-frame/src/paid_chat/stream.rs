@@ -20,6 +20,8 @@ use super::event_burst::{StreamPosition, TOGETHER_MAX, read_burst};
 use super::meter::AnswerMeter;
 use super::settle::{ChatSettlement, MeteredAnswer, remember_upstream_id, settle_chat};
 use super::silence::SilenceTimer;
+use super::tool_turns::ToolEvent;
+use super::turn_gatherer::TurnGatherer;
 use super::{ChatCandidate, ExtraCharges, HoldPolicy, PaidChat, RouteNotes, no_affordable_model};
 use crate::paid_work::HeldFunds;
 use crate::refusal::Refusal;
@@ -32,7 +34,7 @@ use crate::request_id::RequestId;
 /// `AnswerStart` part.
 const PARTS_WAITING_MAX: usize = TOGETHER_MAX + 1;
 /// A client that accepts nothing for this long counts as disconnected.
-const STALL_MAX: Duration = Duration::from_secs(120);
+pub(super) const STALL_MAX: Duration = Duration::from_secs(120);
 /// Time that an engine is still read after the client disconnected, if it bills the whole answer.
 const DRAIN_MAX: Duration = Duration::from_secs(120);
 
@@ -42,6 +44,8 @@ pub enum AnswerPart {
     /// The first part: the model that answers.
     Opened(Arc<CatalogueModel>, RouteNotes),
     Chunk(ChatChunk),
+    /// Something happened between the turns of an answer with tools.
+    Tool(ToolEvent),
     /// The answer is complete and its charge is durable. The last part.
     Done(Box<ChatSettlement>),
     /// The answer broke off. The last part.
@@ -54,6 +58,8 @@ pub struct AnswerStream {
     prompt_field: &'static str,
     prompt_size: PromptSize,
     parts: Receiver<AnswerPart>,
+    /// A part that was read while waiting for the start.
+    peeked: Option<AnswerPart>,
 }
 
 /// Result of waiting for an answer to begin.
@@ -66,15 +72,26 @@ pub enum AnswerStart {
 impl PaidChat {
     /// Tries the models in turn until one begins to answer.
     pub fn start_stream(self) -> AnswerStream {
-        let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
-        let request_id = self.funds.request_id.clone();
-        let (prompt_field, prompt_size) = (self.prompt_field, self.prompt_size());
+        let (sender, stream) = open_answer_channel(&self);
         let tasks = self.funds.app.tasks.clone();
         tasks.spawn(with_current_request_id(async move {
             run_stream(self, sender).await;
         }));
-        AnswerStream { request_id, prompt_field, prompt_size, parts }
+        stream
     }
+}
+
+/// The stream of an answer, and the sender of its parts.
+pub(super) fn open_answer_channel(paid_chat: &PaidChat) -> (Sender<AnswerPart>, AnswerStream) {
+    let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
+    let stream = AnswerStream {
+        request_id: paid_chat.funds.request_id.clone(),
+        prompt_field: paid_chat.prompt_field,
+        prompt_size: paid_chat.prompt_size(),
+        parts,
+        peeked: None,
+    };
+    (sender, stream)
 }
 
 impl AnswerStream {
@@ -83,14 +100,20 @@ impl AnswerStream {
         match timeout(wait_max, self.next()).await {
             Ok(AnswerPart::Opened(model, notes)) => Ok(AnswerStart::By(model, notes)),
             Ok(AnswerPart::Failed(failure)) => Err(self.to_refusal(failure)),
-            Ok(AnswerPart::Chunk(_) | AnswerPart::Done(_)) => {
+            // An answer with tools may be complete without a turn.
+            Ok(part @ AnswerPart::Done(_)) => {
+                self.peeked = Some(part);
+                Ok(AnswerStart::NotYet)
+            }
+            Ok(AnswerPart::Chunk(_) | AnswerPart::Tool(_)) => {
                 Err(self.to_refusal(InferenceFailure::Lost))
             }
             Err(_) => Ok(AnswerStart::NotYet),
         }
     }
 
-    fn to_refusal(&self, failure: InferenceFailure) -> Refusal {
+    /// The refusal for an answer that failed before anything of it was sent.
+    pub fn to_refusal(&self, failure: InferenceFailure) -> Refusal {
         let detail = self.find_detail(&failure);
         failure.into_refusal(&self.request_id, self.prompt_field).with_detail(detail)
     }
@@ -106,14 +129,18 @@ impl AnswerStream {
         let (sender, parts) = mpsc::channel(PARTS_WAITING_MAX);
         let prompt_size = PromptSize { estimate: 0, context: 0 };
         let (request_id, prompt_field) = (RequestId::default(), "messages");
-        (sender, AnswerStream { request_id, prompt_field, prompt_size, parts })
+        (sender, AnswerStream { request_id, prompt_field, prompt_size, parts, peeked: None })
     }
 
-    async fn next(&mut self) -> AnswerPart {
+    /// The next part. There is none after `Done` or `Failed`.
+    pub async fn next(&mut self) -> AnswerPart {
         poll_fn(|context| self.poll_next(context)).await
     }
 
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<AnswerPart> {
+        if let Some(part) = self.peeked.take() {
+            return Poll::Ready(part);
+        }
         let part = ready!(self.parts.poll_recv(context));
         Poll::Ready(part.unwrap_or(AnswerPart::Failed(InferenceFailure::Lost)))
     }
@@ -141,6 +168,7 @@ async fn run_stream(paid_chat: PaidChat, sender: Sender<AnswerPart>) {
         bills_after_hangup: false,
         provider: None,
         name: None,
+        turn: None,
     };
     let end = reading.read(stream, &mut funds).await;
     if let (AnswerEnd::Broken(error), 0) = (&end, reading.meter.produced_tokens()) {
@@ -168,12 +196,12 @@ async fn run_stream(paid_chat: PaidChat, sender: Sender<AnswerPart>) {
     send_last(&sender, last).await;
 }
 
-async fn send_last(sender: &Sender<AnswerPart>, last: AnswerPart) {
+pub(super) async fn send_last(sender: &Sender<AnswerPart>, last: AnswerPart) {
     let _ = timeout(STALL_MAX, sender.send(last)).await;
 }
 
 /// The first candidate that begins to answer, with the bound sent to it and its stream.
-async fn open_stream<'a>(
+pub(super) async fn open_stream<'a>(
     candidates: &'a [ChatCandidate],
     funds: &HeldFunds,
     extras: &ExtraCharges,
@@ -202,22 +230,24 @@ fn find_route_notes(candidate: &ChatCandidate, taken: &[ChatEvent]) -> RouteNote
     RouteNotes::from_served(candidate, served)
 }
 
-struct AnswerReader<'a> {
+pub(super) struct AnswerReader<'a> {
     /// The candidate, until it is reported with the first events, so that the response head and the
     /// first words are one write.
-    candidate: Option<&'a ChatCandidate>,
-    meter: AnswerMeter,
-    budget: AnswerBudget<'a>,
-    sender: &'a Sender<AnswerPart>,
-    bills_after_hangup: bool,
+    pub(super) candidate: Option<&'a ChatCandidate>,
+    pub(super) meter: AnswerMeter,
+    pub(super) budget: AnswerBudget<'a>,
+    pub(super) sender: &'a Sender<AnswerPart>,
+    pub(super) bills_after_hangup: bool,
     /// The provider that answers, if a pool chose it.
-    provider: Option<Arc<str>>,
+    pub(super) provider: Option<Arc<str>>,
     /// The upstream's id of this answer.
-    name: Option<String>,
+    pub(super) name: Option<String>,
+    /// Set for answers with tools: the turn so far.
+    pub(super) turn: Option<TurnGatherer>,
 }
 
 /// The way in which an answer ended.
-enum AnswerEnd {
+pub(super) enum AnswerEnd {
     Whole,
     Broken(EngineError),
     /// The balance cannot pay for more.
@@ -227,7 +257,11 @@ enum AnswerEnd {
 }
 
 impl AnswerReader<'_> {
-    async fn read(&mut self, mut stream: ChatStream, funds: &mut HeldFunds) -> AnswerEnd {
+    pub(super) async fn read(
+        &mut self,
+        mut stream: ChatStream,
+        funds: &mut HeldFunds,
+    ) -> AnswerEnd {
         let mut silence = SilenceTimer::from(Instant::now());
         let mut taken = Vec::new();
         let sender = self.sender;
@@ -332,6 +366,9 @@ impl AnswerReader<'_> {
             ChatEvent::Usage(usage) => self.meter.note_total(usage),
             ChatEvent::Chunk(chunk) => {
                 self.meter.count_chunk(&chunk);
+                if let Some(turn) = &mut self.turn {
+                    turn.push(&chunk);
+                }
                 return Some(chunk);
             }
         }

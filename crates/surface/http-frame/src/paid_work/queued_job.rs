@@ -61,7 +61,9 @@ impl PaidCall {
         A: Serialize,
         T: FnOnce(&AppState, JobId) -> A + Send + 'static,
     {
-        self.app.admit_model(&self.holder, model, 0, &self.standing)?;
+        if !self.terms.is_counted {
+            self.app.admit_model(&self.holder, model, 0, &self.standing)?;
+        }
         let request_id = self.request_id.as_str().to_owned();
         let session = self.session.find_id(None).map(|session| session.0);
         let details =

@@ -1,8 +1,8 @@
 //! Refusals in the forms that coding agents act upon.
 
 use axum::extract::Request;
-use axum::http::StatusCode;
 use axum::http::header::UPGRADE;
+use axum::http::{HeaderMap, StatusCode};
 use wire::chat::{InferenceError, InferenceFault};
 
 use crate::base_paths::{BASE_PATH, OPENAI_BASE_PATH};
@@ -38,13 +38,24 @@ impl Refusal {
     /// The refusal of a method that a path does not have. Clients that ask for a WebSocket on
     /// `/responses` take 426 as a request to use HTTP, and repeat any other.
     pub fn wrong_method(request: &Request) -> Refusal {
-        let upgrade = request.headers().get(UPGRADE).and_then(|it| it.to_str().ok());
-        let is_socket = upgrade.is_some_and(|it| it.eq_ignore_ascii_case("websocket"));
+        let is_socket = Refusal::asks_for_web_socket(request.headers());
         let bases = [BASE_PATH, OPENAI_BASE_PATH];
         let is_responses = |base| request.uri().path().strip_prefix(base) == Some("/responses");
         if !is_socket || !bases.into_iter().any(is_responses) {
             return Refusal::method_not_allowed();
         }
+        Refusal::no_web_socket()
+    }
+
+    /// True if a client offers to speak WebSocket, maybe among several protocols.
+    pub fn asks_for_web_socket(headers: &HeaderMap) -> bool {
+        let upgrade = headers.get(UPGRADE).and_then(|it| it.to_str().ok());
+        let mut offered = upgrade.into_iter().flat_map(|it| it.split(','));
+        offered.any(|it| it.trim().eq_ignore_ascii_case("websocket"))
+    }
+
+    /// 426: the path has no WebSocket.
+    pub fn no_web_socket() -> Refusal {
         let message = "This path has no WebSocket. Send the request with POST.";
         Refusal::standard(StatusCode::UPGRADE_REQUIRED, "Upgrade required", message, None)
             .header("upgrade", "HTTP/1.1")

@@ -1,7 +1,7 @@
 //! Responses of `/messages`: refusals in the shape of Anthropic's API, and its headers.
 //!
-//! Clients of that API print an error only in its own shape, and decide by its type, its words and
-//! a few headers whether they send the request again.
+//! Clients of that API print an error only in its own shape, and decide by its type, its message
+//! and a few headers whether to retry the request.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_LENGTH, RETRY_AFTER};
@@ -22,7 +22,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// Issues listed in a message; of the rest, only the number is given.
 const ISSUES_SHOWN_MAX: usize = 8;
-/// Wait told for a spending limit that is never reset, or whose reset is unknown.
+/// `Retry-After` for a spending limit that is never reset, or whose reset is unknown.
 const LIMIT_WAIT_S: i64 = 24 * 60 * 60;
 
 const OVERFLOW_WORDS: &str = "prompt is too long";
@@ -159,14 +159,14 @@ fn error_type(status: StatusCode) -> &'static str {
     }
 }
 
-/// The message of a refusal. A prompt that does not fit is told in the words by which clients
-/// recognise it and compact their history.
+/// The message of a refusal. For a prompt that does not fit, the phrase by which clients recognise
+/// it and compact their history.
 fn write_error_message(body: &Value) -> String {
     let message = write_message(body);
     if body["error"]["code"] == CONTEXT_OVERFLOW { write_overflow(&message) } else { message }
 }
 
-/// The protocol's words for a prompt that does not fit, with the numbers of another message: the
+/// The protocol's message for a prompt that does not fit, with the numbers of another message: the
 /// larger one is the prompt's, the smaller one the context's.
 fn write_overflow(message: &str) -> String {
     if message.starts_with(OVERFLOW_WORDS) {

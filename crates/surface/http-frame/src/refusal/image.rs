@@ -8,8 +8,8 @@ use crate::refusal::Refusal;
 use crate::refusal::inference::InferenceFailure;
 use crate::request_id::RequestId;
 
-const TIMED_OUT: &str = "The request took too long to complete and was timed-out. Ask for a smaller \
-     picture or fewer steps.";
+const TIMED_OUT: &str = "The request took too long to complete and was timed-out. Request a smaller \
+     image or fewer steps.";
 
 impl Refusal {
     /// 400 for a caller's image that cannot be used, with the name of its field.

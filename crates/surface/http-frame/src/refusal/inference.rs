@@ -44,7 +44,7 @@ impl std::fmt::Display for InferenceFailure {
                 write!(f, "the charge was not recorded: {error}")
             }
             InferenceFailure::FundsUsedUp => f.write_str("the balance was used up"),
-            InferenceFailure::Lost => f.write_str("the work ended without a word"),
+            InferenceFailure::Lost => f.write_str("the work ended without a result"),
         }
     }
 }
@@ -56,7 +56,7 @@ impl InferenceFailure {
             InferenceFailure::Engine(error) => error,
             InferenceFailure::Unrecorded(error) => return Refusal::unavailable(error),
             InferenceFailure::FundsUsedUp => return Refusal::insufficient_balance(FUNDS_USED_UP),
-            InferenceFailure::Lost => return Refusal::internal("the work ended without a word"),
+            InferenceFailure::Lost => return Refusal::internal("the work ended without a result"),
         };
         match error {
             EngineError::Rejected { message } => {
@@ -158,7 +158,7 @@ const FIELD_MISSING: &str = "Required by this model";
 
 impl Refusal {
     /// 400 in the validation shape: a field that is optional elsewhere but required by this model.
-    pub(crate) fn field_missing(field: &'static str) -> Refusal {
+    pub fn field_missing(field: &'static str) -> Refusal {
         let mut faults = ValidationFaults::default();
         faults.at([field]).push(FIELD_MISSING);
         Refusal::invalid_request(&faults)

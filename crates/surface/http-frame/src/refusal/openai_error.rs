@@ -96,7 +96,7 @@ fn error_object(status: StatusCode, body: &Value) -> Map<String, Value> {
 }
 
 /// All faults with their fields, in order: SDK exceptions show nothing but this message.
-fn issues_message(body: &Value) -> String {
+pub(super) fn issues_message(body: &Value) -> String {
     let issues = body["issues"].as_array().map(Vec::as_slice).unwrap_or_default();
     let shown = issues.iter().take(ISSUES_SHOWN_MAX).map(|issue| {
         let message = issue["message"].as_str().unwrap_or_default();

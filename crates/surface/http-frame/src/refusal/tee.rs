@@ -16,15 +16,15 @@ impl Refusal {
     }
 
     pub fn attestation_failed(cause: EngineError) -> Refusal {
-        let message = "No enclave of this model gave a proof. Please try again shortly.";
+        let message = "No enclave of this model returned an attestation. Please try again shortly.";
         let code = Some("TEE_ATTESTATION_FAILED");
         Refusal::standard(StatusCode::BAD_GATEWAY, "Attestation failed", message, code)
             .caused_by(cause)
     }
 
     pub fn signature_failed(cause: EngineError) -> Refusal {
-        let message = "No enclave of this model signed for that answer. Signatures are kept for a \
-                       while only; send the `id` of a recent answer.";
+        let message = "No enclave of this model returned a signature of that answer. Signatures \
+                       are kept for a while only; send the `id` of a recent answer.";
         let code = Some("TEE_SIGNATURE_FAILED");
         Refusal::standard(StatusCode::BAD_GATEWAY, "Signature failed", message, code)
             .caused_by(cause)

@@ -46,7 +46,8 @@ impl Refusal {
     /// 429: the wallet has the maximum number of requests in progress, `most`.
     pub(crate) fn too_many_wallet_requests(most: usize) -> Refusal {
         let message = format!(
-            "Too many concurrent requests: a wallet may have {most} under way. Wait for one to end."
+            "Too many concurrent requests: a wallet may have {most} in progress. Wait for one to \
+             end."
         );
         let code = Some("X402_CONCURRENCY_LIMIT");
         Refusal::standard(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded", message, code)

@@ -155,8 +155,12 @@ fn describe_failures<T: schemars::JsonSchema>(
     operation: &mut OpenApiOperation,
     generator: &mut SchemaGenerator,
 ) {
-    operation.standard_refusal(404, "What was made is deleted", generator);
-    operation.refusal::<T>(422, "Against the policy of the model's provider; refunded", generator);
+    operation.standard_refusal(404, "The result was deleted", generator);
+    operation.refusal::<T>(
+        422,
+        "The content violates the policy of the model's provider; the job was refunded",
+        generator,
+    );
     operation.refusal::<GenerationFailed>(500, "The job failed and was refunded", generator);
 }
 
@@ -175,12 +179,16 @@ impl HandlerReply for LinkedFile {
         for content_type in VIDEO_TYPES {
             operation.partial_reply(content_type);
         }
-        operation.standard_refusal(404, "There is nothing yet, or no such link", generator);
         operation.standard_refusal(
-            410,
-            "The link is over, revoked, or its file deleted",
+            404,
+            "The link does not exist, or its file is not ready yet",
             generator,
         );
-        operation.standard_refusal(416, "The file has no such bytes", generator);
+        operation.standard_refusal(
+            410,
+            "The link has expired or was revoked, or its file was deleted",
+            generator,
+        );
+        operation.standard_refusal(416, "The requested range is outside the file", generator);
     }
 }

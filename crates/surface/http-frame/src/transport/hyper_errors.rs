@@ -17,12 +17,8 @@ const LEFT_BYTES_MAX: usize = 1024 * 1024;
 
 /// First lines of hyper's responses, with the status and message that replace them.
 const CANNED: [(&[u8], &str, &str); 3] = [
-    (
-        b"HTTP/1.1 400 Bad Request\r\n",
-        "400 Bad request",
-        "This is no HTTP request that can be understood.",
-    ),
-    (b"HTTP/1.1 414 URI Too Long\r\n", "414 URI too long", "The address is too long."),
+    (b"HTTP/1.1 400 Bad Request\r\n", "400 Bad request", "The HTTP request is malformed."),
+    (b"HTTP/1.1 414 URI Too Long\r\n", "414 URI too long", "The URL is too long."),
     (
         b"HTTP/1.1 431 Request Header Fields Too Large\r\n",
         "431 Request header fields too large",

@@ -175,7 +175,7 @@ fn after_panic(panic: &(dyn Any + Send), id: &RequestId) -> Response {
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned());
+        .unwrap_or_else(|| "a panic without a message".to_owned());
     tracing::error!(http.request_id = id.as_str(), "a handler panicked: {message}");
     Refusal::internal(format!("request {} panicked", id.as_str())).into_response()
 }

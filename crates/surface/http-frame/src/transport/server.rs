@@ -120,7 +120,7 @@ async fn serve_until(
             }
         };
         match accepted {
-            Ok(None) => tracing::debug!("an address has all the connections that it may have"),
+            Ok(None) => tracing::debug!("an address has reached its limit of connections"),
             Ok(Some((stream, peer, permit))) => {
                 let (seat, watcher) = (lanes.take_seat(), graceful.watcher());
                 let lane = seat.runtime().clone();
@@ -149,7 +149,7 @@ async fn serve_until(
     drop(listener);
     wait_for_connections(&connections, CONNECTIONS_MAX).await;
     if timeout(grace, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some answers had not ended {}s after the stop", grace.as_secs());
+        tracing::warn!("some responses were aborted {} s after the stop", grace.as_secs());
     }
 }
 
@@ -163,7 +163,7 @@ async fn serve_connection(
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
         Err(error) => {
-            tracing::warn!(error = %error, "a connection was not taken over: {error}");
+            tracing::warn!(error = %error, "a connection was not moved to its event loop: {error}");
             return;
         }
     };
@@ -175,7 +175,9 @@ async fn serve_connection(
         ended = connection => if let Err(error) = ended {
             tracing::debug!(error = %error, "a connection ended early: {error}");
         },
-        () = wait_for_request_timeout(heard, under_way, timeouts) => tracing::debug!("a connection asked for nothing"),
+        () = wait_for_request_timeout(heard, under_way, timeouts) => {
+            tracing::debug!("a connection timed out without a request");
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use moment::Timestamp;
 use wallet::WalletAddress;
 
 /// Time after which a wallet's balance is checked again.
-const KNOWN_FOR: Duration = Duration::from_secs(600);
+const CACHE_LIFETIME: Duration = Duration::from_secs(600);
 /// Beyond this many, expired entries are removed, or all if none has expired.
 const PAYERS_MAX: usize = 50_000;
 
@@ -34,7 +34,7 @@ impl WalletsWithBalance {
         if PAYERS_MAX <= known.len() {
             known.clear();
         }
-        known.insert(wallet, now.plus(KNOWN_FOR));
+        known.insert(wallet, now.plus(CACHE_LIFETIME));
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<WalletAddress, Timestamp>> {
@@ -52,7 +52,7 @@ mod tests {
         let (payers, now) = (WalletsWithBalance::default(), Timestamp::from_ms(1_000));
         payers.insert(wallet(1), now);
         assert!(payers.contains(wallet(1), now) && !payers.contains(wallet(2), now));
-        assert!(!payers.contains(wallet(1), now.plus(KNOWN_FOR)));
+        assert!(!payers.contains(wallet(1), now.plus(CACHE_LIFETIME)));
         for number in 0..=PAYERS_MAX {
             payers.insert(wallet(number), now);
         }

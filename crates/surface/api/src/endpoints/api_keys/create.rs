@@ -77,7 +77,7 @@ fn refuse_creation(error: StoreError) -> Refusal {
     match error {
         StoreError::TooMany { .. } => Refusal::bad_request(
             "Too many API keys",
-            "The account has 500 active API keys, the most allowed. Revoke one first.",
+            "The account has the maximum of 500 active API keys. Revoke one first.",
         ),
         other => Refusal::unavailable(other),
     }

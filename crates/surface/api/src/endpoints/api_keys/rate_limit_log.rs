@@ -20,7 +20,7 @@ pub(crate) fn build_endpoint() -> ApiEndpoint {
 pub(crate) fn build_alias_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/api_keys/rate_limits/log", list_rate_limits_log)
         .tag("API keys")
-        .summary("List rate-limit refusals (another path)")
+        .summary("List rate-limit refusals (alias)")
         .build()
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn token_endpoint() -> ApiEndpoint {
 pub(crate) fn key_endpoint() -> ApiEndpoint {
     EndpointBuilder::post(PATH, create_web3_key)
         .tag("API keys")
-        .summary("Create an API key of a wallet's own account, with its signature")
+        .summary("Create an API key for a wallet, with its signature")
         .limit(LimitClass::KeyCreation)
         .refuses(401, "The account of this wallet is frozen")
         .build()
@@ -81,7 +81,7 @@ async fn create_web3_key(
     let is_linked = owner.kind == OwnerKind::Account;
     if is_linked && wanted.api_key_type == ApiKeyType::Admin {
         return Err(bad_request(
-            "This wallet is linked to an account, and can only make INFERENCE keys",
+            "This wallet is linked to an account and can only create INFERENCE keys",
         ));
     }
     let wanted = NewApiKey {

@@ -15,7 +15,7 @@ use crate::job_retrieval::{self, JobReference};
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/complete", complete_audio)
         .tag("Audio")
-        .summary("Delete a piece of music after it was downloaded")
+        .summary("Delete the result of a music job")
         .build()
 }
 

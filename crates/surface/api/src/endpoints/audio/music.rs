@@ -155,7 +155,9 @@ fn resolve_duration(
 ) -> Option<u64> {
     let Some(duration) = &spec.duration else {
         if asked.is_some() {
-            faults.at(["duration_seconds"]).push("This model decides itself how long a piece is");
+            faults
+                .at(["duration_seconds"])
+                .push("This model does not support a choice of length; leave the field out");
         }
         return None;
     };
@@ -176,7 +178,9 @@ fn resolve_duration(
         }
     };
     if !is_made {
-        faults.at(["duration_seconds"]).push(format!("This model makes pieces of {made} seconds"));
+        faults
+            .at(["duration_seconds"])
+            .push(format!("This model supports lengths of {made} seconds"));
     }
     Some(seconds)
 }

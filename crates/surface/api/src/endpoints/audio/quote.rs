@@ -17,10 +17,10 @@ use super::music;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/quote", quote_audio)
         .tag("Audio")
-        .summary("Ask what a piece of music would cost")
+        .summary("Get the price of a piece of music")
         .refuses(403, "The model is not available in the caller's country")
-        .refuses(404, "There is no such model; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(404, "The model does not exist; the message lists similar names")
+        .refuses(410, "The model was removed and has no replacement")
         .build()
 }
 

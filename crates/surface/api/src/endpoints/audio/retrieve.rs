@@ -16,7 +16,7 @@ use domain::limits::tiers::LimitClass;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/retrieve", retrieve_audio)
         .tag("Audio")
-        .summary("Retrieve a piece of music that was queued")
+        .summary("Get the progress or the result of a music job")
         .limit(LimitClass::AudioRetrieve)
         .build()
 }

@@ -37,7 +37,7 @@ const TRAIT_DEFAULT: &str = "default";
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/speech", create_speech)
         .tag("Audio")
-        .summary("Speak a text")
+        .summary("Convert text to speech")
         .paid()
         .usual_class(LimitClass::Audio)
         .build()

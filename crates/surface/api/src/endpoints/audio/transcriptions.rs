@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use domain::catalogue::{Catalogue, ModelSpec, ModelType, ResolvedModel};
 use domain::limits::tiers::LimitClass;
-use engine::TranscriptionEngine;
+use engine::{TranscriptionAnswer, TranscriptionEngine};
 use http_frame::app::SharedApp;
 use http_frame::call::ApiCall;
 use http_frame::caller::PayingCaller;
@@ -32,7 +32,7 @@ use wire::audio::TranscriptionRequest;
 use self::price::SecondPrice;
 pub(super) use self::price::measure_billed_length;
 use self::request::TranscriptOptions;
-pub(super) use self::request::take_one_file;
+pub(super) use self::request::{TranscriptTask, take_one_file};
 
 /// The shortest billed length of a recording.
 pub(super) const ONE_SECOND: Duration = Duration::from_secs(1);
@@ -42,10 +42,10 @@ const TRAIT_DEFAULT: &str = "default";
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/transcriptions", create_transcription)
         .tag("Audio")
-        .summary("Write down what is said")
+        .summary("Transcribe a recording")
         .paid()
         .usual_class(LimitClass::Audio)
-        .refuses(400, "There is no file, or its content is no sound that is known")
+        .refuses(400, "The file is missing, or its format is not supported")
         .refuses(502, "The model failed")
         .build()
 }
@@ -54,33 +54,62 @@ async fn create_transcription(
     app: SharedApp,
     call: ApiCall<PayingCaller, MultipartForm<TranscriptionRequest>>,
 ) -> Result<TranscriptReply, Refusal> {
-    let (call, MultipartForm { fields, files }) = PaidCall::from_call(&app, call);
-    let catalogue = app.catalogue.get();
+    let (call, form) = PaidCall::from_call(&app, call);
+    run_transcription(&call, form, TranscriptTask::Transcribe).await
+}
+
+/// The result of the work. Only a written transcript is charged.
+enum TranscriptOutcome {
+    Written { transcript: TranscriptionAnswer, length_s: f64 },
+    NoTimestamps,
+    NoTranslation,
+}
+
+pub(super) async fn run_transcription(
+    call: &PaidCall,
+    form: MultipartForm<TranscriptionRequest>,
+    task: TranscriptTask,
+) -> Result<TranscriptReply, Refusal> {
+    let MultipartForm { fields, files } = form;
+    let catalogue = call.app.catalogue.get();
     let TranscriptionModel { resolved, engine, price } =
-        choose_model(&call, &catalogue, fields.model.as_deref())?;
+        choose_model(call, &catalogue, fields.model.as_deref())?;
     let model = resolved.model;
     let file = take_one_file(files, fields.file.is_some())?;
-    let wish = TranscriptOptions::from_request(&fields);
+    let wish = TranscriptOptions::from_request(&fields, task);
     call.refuse_if_unaffordable(model, price.max_cost(ONE_SECOND))?;
-    let recording = inspect_recording(&call, &file).await?;
+    let recording = inspect_recording(call, &file).await?;
 
     let funds = call.hold(model, 0, HoldRange::Exactly(price.max_cost(recording.length)))?;
     let request =
         Arc::new(request::build_transcription_request(fields, file, recording.container, wish));
     let paid = funds.run(async move {
-        let transcript = engine.transcribe(request).await?;
+        let transcript = match task {
+            TranscriptTask::Transcribe => Some(engine.transcribe(request).await?),
+            TranscriptTask::Translate => engine.translate(request).await?,
+        };
+        let uncharged = |output| WorkResult { output, tokens: 0, charge: WorkCharge::default() };
+        let Some(transcript) = transcript else {
+            return Ok(uncharged(TranscriptOutcome::NoTranslation));
+        };
         if wish.is_denied(&transcript) {
-            return Ok(WorkResult { output: None, tokens: 0, charge: WorkCharge::default() });
+            return Ok(uncharged(TranscriptOutcome::NoTimestamps));
         }
         let heard = measure_billed_length(recording.length, transcript.duration_s);
         let charge = price.build_charge(&transcript, heard);
-        Ok(WorkResult { output: Some((transcript, heard.as_secs_f64())), tokens: 0, charge })
+        let output = TranscriptOutcome::Written { transcript, length_s: heard.as_secs_f64() };
+        Ok(WorkResult { output, tokens: 0, charge })
     });
     let paid = paid.await.map_err(|failure| refuse_transcription(failure, &call.request_id))?;
 
     let remaining = payment::balance_remaining(&paid.receipt);
-    let (transcript, length_s) = paid.output.ok_or_else(|| refuse_missing_timestamps(&model.id))?;
-    let written = write::write_transcript(transcript, length_s, wish);
+    let written = match paid.output {
+        TranscriptOutcome::Written { transcript, length_s } => {
+            write::write_transcript(transcript, length_s, wish)
+        }
+        TranscriptOutcome::NoTimestamps => return Err(refuse_missing_timestamps(&model.id)),
+        TranscriptOutcome::NoTranslation => return Err(refuse_translation(&model.id)),
+    };
     Ok(match written {
         TranscriptReply::Json(answer) => TranscriptReply::Json(model_headers::write_model_headers(
             with_balance(answer, &remaining),
@@ -121,10 +150,18 @@ pub(super) fn choose_model<'a>(
 /// 400: the model returned no timestamps although they were requested. Free of charge.
 fn refuse_missing_timestamps(model: &str) -> Refusal {
     let message = format!(
-        "The model {model} does not tell when things were said. Leave out `timestamps` and \
+        "The model {model} does not return timestamps. Leave out `timestamps` and \
          `timestamp_granularities`, or use another model."
     );
     Refusal::bad_request("No timestamps", message)
+}
+
+/// 400: the model cannot translate. Free of charge.
+fn refuse_translation(model: &str) -> Refusal {
+    let message = format!(
+        "The model {model} cannot translate. Use another model, or `/audio/transcriptions`."
+    );
+    Refusal::bad_request("No translation", message)
 }
 
 fn with_balance<T>(answer: WithHeaders<T>, remaining: &str) -> WithHeaders<T> {

@@ -29,9 +29,9 @@ const ACCEPTED: &str = "video/mp4, video/webm, audio/*";
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/video/transcriptions", create_video_transcription)
         .tag("Video")
-        .summary("Write down what is said in a video")
+        .summary("Transcribe the sound of a video")
         .paid()
-        .refuses(400, "There is no video, or its sound is none that is known")
+        .refuses(400, "The video is missing, or the format of its sound is not supported")
         .refuses(502, "The model failed")
         .build()
 }

@@ -32,9 +32,9 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/audio/voices", create_voice)
         .tag("Audio")
-        .summary("Learn a voice from a recording")
+        .summary("Clone a voice from a recording")
         .paid()
-        .refuses(400, "There is no file, its content is no sound, or the model clones no voices")
+        .refuses(400, "The file is missing or not a recording, or the model does not clone voices")
         .build()
 }
 
@@ -126,14 +126,15 @@ fn check_recording(recording: RecordingInfo, cloning: &VoiceCloning) -> Result<(
     let accepted = &cloning.accepted_formats;
     if !accepted.is_empty() && !accepted.iter().any(|it| is_of(recording.container, *it)) {
         let names: Vec<&str> = accepted.iter().map(|it| it.name()).collect();
-        let message = format!("This model learns voices from {} files", names.join(", "));
+        let message = format!("This model clones voices from {} files", names.join(", "));
         faults.at(["file"]).push(message);
     }
     let least = Duration::from_secs(cloning.min_sample_seconds);
     if recording.length < least {
         let seconds = recording.length.as_secs_f64();
         let least = cloning.min_sample_seconds;
-        let message = format!("It lasts {seconds:.1} s; this model needs at least {least} s");
+        let message =
+            format!("The recording is {seconds:.1} s long; this model needs at least {least} s");
         faults.at(["file"]).push(message);
     }
     faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))

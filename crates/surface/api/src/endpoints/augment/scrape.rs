@@ -22,9 +22,9 @@ use crate::endpoints::augment::{build_charge, hold_price};
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/augment/scrape", scrape_page)
         .tag("Augment")
-        .summary("Turn a web page into Markdown")
+        .summary("Convert a web page to Markdown")
         .limit(LimitClass::Augment)
-        .refuses(502, "The page could not be reached or built, or answered with an error")
+        .refuses(502, "The page could not be reached or rendered, or returned an error")
         .experimental()
         .build()
 }

@@ -35,7 +35,7 @@ async fn search_web(
 ) -> Result<WithHeaders<SearchResults>, Refusal> {
     let (call, JsonBody(body)) = PaidCall::from_call(&app, call);
     if app.web.searcher.is_none() {
-        let message = "Web search is not set up on this server.";
+        let message = "Web search is not configured on this service.";
         return Err(Refusal::bad_request("No web search", message));
     }
     let funds = hold_price(&call, WebWork::Search)?;

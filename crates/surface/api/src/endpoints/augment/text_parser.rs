@@ -24,9 +24,9 @@ const TENTHS_OF_CHARACTERS_PER_TOKEN: usize = 32;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/augment/text-parser", parse_document)
         .tag("Augment")
-        .summary("Read the text off a document")
+        .summary("Extract the text of a document")
         .limit(LimitClass::Augment)
-        .refuses(400, "There is no file, or no text can be read off it")
+        .refuses(400, "The file is missing, or no text can be extracted from it")
         .experimental()
         .build()
 }

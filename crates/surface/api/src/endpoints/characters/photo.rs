@@ -34,7 +34,10 @@ async fn get_character_photo(
     let found = app.store.character_picture(&path.slug).await.map_err(Refusal::unavailable)?;
     let found = found.filter(|picture| TYPES.contains(&picture.media_type.as_str()));
     found.map(CharacterPhoto).ok_or_else(|| {
-        Refusal::not_found("Character not found", "There is no portrait of such a character")
+        Refusal::not_found(
+            "Character not found",
+            "The character does not exist, or has no portrait",
+        )
     })
 }
 

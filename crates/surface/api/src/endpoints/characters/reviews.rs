@@ -27,7 +27,7 @@ const LOCALE_DEFAULT: &str = "en";
 pub(crate) fn list_endpoint() -> ApiEndpoint {
     EndpointBuilder::get(PATH, list_character_reviews)
         .tag("Characters")
-        .summary("List what callers say of a character")
+        .summary("List the reviews of a character")
         .refuses(404, "There is no such character")
         .experimental()
         .build()
@@ -36,8 +36,8 @@ pub(crate) fn list_endpoint() -> ApiEndpoint {
 pub(crate) fn create_endpoint() -> ApiEndpoint {
     EndpointBuilder::post(PATH, create_character_review)
         .tag("Characters")
-        .summary("Say something of a character; a second review replaces the first")
-        .refuses(402, "The account cannot pay for a call")
+        .summary("Review a character; a second review replaces the first")
+        .refuses(402, "The balance is below 0.10 USD")
         .refuses(404, "There is no such character")
         .build()
 }

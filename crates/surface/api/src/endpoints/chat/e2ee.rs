@@ -49,8 +49,8 @@ impl HandlerInput for SealHeaders {
         let algorithm = json!({ "type": "string", "enum": ["ecdsa"] });
         operation.header(CLIENT_KEY, "Encrypts the answer for this public key.", key.clone());
         operation.header(MODEL_KEY, "The enclave's key, from GET /tee/attestation.", key);
-        operation.header(ALGORITHM, "How the keys are used.", algorithm);
-        operation.refusal::<SealError>(400, "The headers of the encryption are wrong", generator);
+        operation.header(ALGORITHM, "The algorithm of the keys. Always `ecdsa`.", algorithm);
+        operation.refusal::<SealError>(400, "The encryption headers are invalid", generator);
     }
 }
 

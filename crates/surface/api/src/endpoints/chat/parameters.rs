@@ -55,7 +55,7 @@ pub(super) fn resolve_parameters(
         faults.at([FIELD, "enable_e2ee"]).push(message);
     }
     if is_encrypted && sent.enable_x_search == Some(true) {
-        let message = "What is encrypted cannot be searched for; send `false`";
+        let message = "Encrypted messages cannot be used for a search; send `false`";
         faults.at([FIELD, "enable_x_search"]).push(message);
     }
     faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
@@ -130,7 +130,7 @@ fn refuse_unavailable_options(
 ) {
     let searches = sent.enable_web_search.is_some_and(|mode| mode != SearchMode::Off);
     if searches && !can_search {
-        let message = "Web search is not set up on this server; send `off`";
+        let message = "Web search is not configured on this service; send `off`";
         faults.at([FIELD, "enable_web_search"]).push(message);
     }
 }

@@ -206,6 +206,8 @@ impl SseEncoder for ChatSseEncoder {
                 self.encode_end(&settled, events);
             }
             AnswerPart::Failed(failure) => self.encode_failure(failure, events),
+            // Only answers with tools have such parts.
+            AnswerPart::Tool(_) => {}
         }
     }
 }

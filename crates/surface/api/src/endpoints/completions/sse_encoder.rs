@@ -75,7 +75,8 @@ impl SseEncoder for CompletionSseEncoder {
     fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         match part {
             // Only one model can answer, and the frame has its name.
-            AnswerPart::Opened(..) => {}
+            // Only answers with tools have such parts.
+            AnswerPart::Opened(..) | AnswerPart::Tool(_) => {}
             AnswerPart::Chunk(chunk) => self.encode_chunk(chunk, events),
             AnswerPart::Done(settled) => self.encode_end(&settled, events),
             AnswerPart::Failed(failure) => self.encode_failure(failure, events),

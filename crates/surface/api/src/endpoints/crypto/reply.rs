@@ -19,8 +19,8 @@ impl HandlerReply for RpcReply {
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         operation.reply::<RpcAnswers>(generator);
-        let meaning = "A cap is reached; X-RateLimit-Limit, -Remaining and -Reset (in seconds from \
-                       now) tell of it";
+        let meaning = "A limit is reached; X-RateLimit-Limit, -Remaining and -Reset (in seconds) \
+                       describe it";
         operation.refusal::<CapError>(429, meaning, generator);
     }
 }

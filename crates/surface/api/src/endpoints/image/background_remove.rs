@@ -35,7 +35,7 @@ const TRAIT: &str = "background_remove";
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/background-remove", remove_image_background)
         .tag("Images")
-        .summary("Remove a picture's background")
+        .summary("Remove the background of an image")
         .paid()
         .build()
 }

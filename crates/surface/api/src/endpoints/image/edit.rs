@@ -39,7 +39,7 @@ const SMALL_TIER: &str = "1K";
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/edit", edit_image)
         .tag("Images")
-        .summary("Change a picture")
+        .summary("Edit an image")
         .paid()
         .experimental()
         .build()
@@ -228,7 +228,8 @@ impl ImageEdit {
         }
         let is_other = asked.is_some_and(|it| !it.eq_ignore_ascii_case(SMALL_TIER));
         if is_other && self.wishes.is_strict {
-            let message = "This model has no resolutions to choose from; leave it out, or 1K";
+            let message =
+                "This model has no choice of resolution; leave the field out, or send `1K`";
             return Err(("resolution", message.to_owned()));
         }
         Ok(None)
@@ -239,12 +240,13 @@ fn check_ratio(ratio: &str, spec: &InpaintSpec, pictures: u64, faults: &mut Vali
     let options: Vec<&str> = spec.aspect_ratios.iter().map(String::as_str).collect();
     if !options.contains(&ratio) {
         let message = match options.as_slice() {
-            [] => "This model keeps the ratio of the picture; leave it out".to_owned(),
+            [] => "This model keeps the ratio of the image; leave the field out".to_owned(),
             _ => format!("Must be one of {}", options.join(", ")),
         };
         faults.at(["aspect_ratio"]).push(message);
     } else if pictures == 1 && !spec.single_image_aspect_ratio {
-        let message = "This model keeps the ratio of a single picture; leave it out, or `auto`";
+        let message =
+            "This model keeps the ratio of a single image; leave the field out, or send `auto`";
         faults.at(["aspect_ratio"]).push(message);
     }
 }

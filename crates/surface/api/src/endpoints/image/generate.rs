@@ -32,7 +32,7 @@ use crate::image_processing::ImageProcessor;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/generate", generate_image)
         .tag("Images")
-        .summary("Make pictures")
+        .summary("Generate images")
         .paid()
         .build()
 }

@@ -19,7 +19,7 @@ use super::sent_image::{self, SentImage};
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/multi-edit", multi_edit_image)
         .tag("Images")
-        .summary("Make several pictures into one")
+        .summary("Combine several images into one")
         .paid()
         .experimental()
         .build()

@@ -16,7 +16,8 @@ use super::finish::FinishedSize;
 use super::sent_image::SentImage;
 
 /// The fault message for `enhance_prompt`.
-pub(super) const NOT_REWRITTEN: &str = "Prompts are not rewritten here; leave it out, or false";
+pub(super) const NOT_REWRITTEN: &str =
+    "Prompts are not rewritten; leave the field out, or send `false`";
 /// Default strength of a style reference.
 const STYLE_STRENGTH: f64 = 0.5;
 /// Largest absolute value of a seed.
@@ -109,7 +110,7 @@ fn build_prompt(
     match styles::find_style(name) {
         Some(style) => style.apply_to(&body.prompt),
         None => {
-            let message = "Unknown style. GET /image/styles lists those there are.";
+            let message = "Unknown style. GET /image/styles lists the available styles.";
             faults.at(["style_preset"]).push(message);
             String::new()
         }
@@ -135,7 +136,8 @@ fn check_rewriting(
     }
     let keeps_quiet = body.disable_prompt_optimization_thinking == Some(true);
     if keeps_quiet && spec.optimize_prompt_thinking {
-        let message = "This model thinks about every prompt and cannot be told not to";
+        let message =
+            "This model always reasons about the prompt; leave the field out, or send `false`";
         faults.at(["disable_prompt_optimization_thinking"]).push(message);
     }
 }
@@ -159,7 +161,7 @@ fn check_styles(
     for (index, style) in asked.iter().enumerate() {
         if style.strength.is_some() && !terms.strength {
             let path = [PathStep::from("style_references"), index.into(), "strength".into()];
-            faults.at(path).push("This model has no strength to choose; leave it out");
+            faults.at(path).push("This model does not support `strength`; leave it out");
         }
     }
 }

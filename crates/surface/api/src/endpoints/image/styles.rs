@@ -13,7 +13,7 @@ use wire::images::StyleList;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/image/styles", list_image_styles)
         .tag("Images")
-        .summary("List the styles of pictures")
+        .summary("List image styles")
         .build()
 }
 

@@ -37,7 +37,7 @@ const PIXELS_MAX: u64 = 16_777_216;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/image/upscale", upscale_image)
         .tag("Images")
-        .summary("Enlarge a picture")
+        .summary("Upscale an image")
         .paid()
         .build()
 }

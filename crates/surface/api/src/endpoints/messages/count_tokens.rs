@@ -1,8 +1,13 @@
-//! `POST /messages/count_tokens`: estimates the tokens of a prompt, for free.
+//! `POST /messages/count_tokens`: counts the tokens of a prompt, for free: exactly where the model's
+//! engine can, and else by the estimate that holds use.
 
-use domain::catalogue::ModelType;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::catalogue::{CatalogueModel, ModelType};
 use domain::limits::tiers::LimitClass;
-use http_frame::app::SharedApp;
+use engine::ChatRequest;
+use http_frame::app::{AppState, SharedApp};
 use http_frame::call::ApiCall;
 use http_frame::caller::PayingCaller;
 use http_frame::endpoint::{ApiEndpoint, EndpointBuilder};
@@ -12,10 +17,14 @@ use http_frame::refusal::model::refuse_model;
 use http_frame::reply::WithHeaders;
 use wire::messages::{MessagesRequest, TokenCountReply, TokenCountRequest};
 
+use super::mcp::is_tool_set;
 use super::request::translate_request;
 use super::thinking_seal::ThinkingSeal;
-use super::{choose_policy, find_runnable_tools};
+use super::{capability_checks, choose_policy, find_runnable_tools};
 use crate::endpoints::messages::body::MessagesBody;
+
+/// Clients count while a person waits; a late count is worth less than an estimate.
+const COUNT_TIME_MAX: Duration = Duration::from_secs(3);
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/messages/count_tokens", count_tokens)
@@ -23,9 +32,9 @@ pub(crate) fn build_endpoint() -> ApiEndpoint {
         .summary("Count the tokens of a prompt")
         .limit(LimitClass::TokenCount)
         .failures_uncounted()
-        .refuses(403, "The model is not for the caller's country, or not for its key")
-        .refuses(404, "There is no such model; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(403, "The model is not available in the caller's country, or to its key")
+        .refuses(404, "The model does not exist; the message lists similar names")
+        .refuses(410, "The model was removed and has no replacement")
         .build()
 }
 
@@ -42,11 +51,30 @@ async fn count_tokens(
     let request = to_messages_request(body.request);
     let translated = translate_request(request, policy, &seal, find_runnable_tools(&app));
     translated.faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
-    let input_tokens = engine::prompt_tokens(&translated.chat);
+    let estimate = engine::prompt_tokens(&translated.chat);
+    let exact = count_exactly(&app, model, translated.chat).await?;
+    let input_tokens = exact.unwrap_or(estimate);
     Ok(WithHeaders::new(TokenCountReply { input_tokens }))
 }
 
-fn to_messages_request(request: TokenCountRequest) -> MessagesRequest {
+/// The count of the model's engine; None if it cannot count, or not soon.
+async fn count_exactly(
+    app: &AppState,
+    model: &Arc<CatalogueModel>,
+    mut chat: ChatRequest,
+) -> Result<Option<u64>, Refusal> {
+    let engine = app.engines.chat(model)?;
+    if let Some(text) = model.text_spec() {
+        capability_checks::drop_unsupported(&mut chat, text);
+    }
+    let counted = tokio::time::timeout(COUNT_TIME_MAX, engine.count_prompt(Arc::new(chat))).await;
+    Ok(counted.unwrap_or_default())
+}
+
+fn to_messages_request(mut request: TokenCountRequest) -> MessagesRequest {
+    if let Some(tools) = &mut request.tools {
+        tools.retain(|tool| !is_tool_set(tool));
+    }
     MessagesRequest {
         model: request.model,
         messages: request.messages,
@@ -64,6 +92,6 @@ fn to_messages_request(request: TokenCountRequest) -> MessagesRequest {
         stream: None,
         cache_control: None,
         metadata: None,
-        mcp_servers: request.mcp_servers,
+        mcp_servers: None,
     }
 }

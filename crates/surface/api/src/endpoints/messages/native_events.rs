@@ -8,7 +8,7 @@ use http_frame::event_stream::push_parts;
 use http_frame::paid_chat::ChatSettlement;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use wire::messages::{MessageEvent, MessageStopReason};
+use wire::messages::{MessageEnd, MessageEvent, MessageStopReason};
 
 use super::reply::MessageHead;
 use super::sse_encoder::{push_end, push_event};
@@ -83,12 +83,13 @@ impl NativeForwarder {
                 push_event(&MessageEvent::MessageStop {}, events);
             }
             None => {
-                let reason = if self.is_cut {
+                let stop_reason = if self.is_cut {
                     MessageStopReason::MaxTokens
                 } else {
                     MessageStopReason::EndTurn
                 };
-                push_end(head, reason, settled, events);
+                let end = MessageEnd { stop_reason, stop_sequence: None };
+                push_end(head, end, settled, events);
             }
         }
     }

@@ -21,6 +21,9 @@ struct BilledMembers<'a> {
     inference_geo: Option<IgnoredAny>,
     container: Option<IgnoredAny>,
     fallbacks: Option<IgnoredAny>,
+    /// Read elsewhere; here so that it cannot be repeated.
+    #[serde(rename = "mcp_servers")]
+    _mcp_servers: Option<IgnoredAny>,
     #[serde(borrow)]
     tools: Option<Vec<ToolType<'a>>>,
 }
@@ -42,7 +45,7 @@ pub(super) struct ProviderCharges {
 impl ProviderCharges {
     /// Reads the body of a valid request. None if one of the members is repeated.
     pub(super) fn from_body(body: &[u8]) -> Option<ProviderCharges> {
-        let BilledMembers { speed, inference_geo, container, fallbacks, tools } =
+        let BilledMembers { speed, inference_geo, container, fallbacks, tools, .. } =
             serde_json::from_slice(body).ok()?;
         let named = [
             ("speed", speed),
@@ -100,6 +103,7 @@ mod tests {
             r#"{"speed": "fast", "speed": null}"#,
             r#"{"speed": "fast", "sp\u0065ed": "fast"}"#,
             r#"{"tools": [{"type": "web_search_1"}], "tools": []}"#,
+            r#"{"mcp_servers": [{"url": "a"}], "mcp_servers": []}"#,
             r#"{"tools": [{"type": "web_search_1", "type": "custom"}]}"#,
         ] {
             assert_eq!(ProviderCharges::from_body(body.as_bytes()), None, "{body}");

@@ -5,10 +5,11 @@ use http_frame::request_id::RequestId;
 use serde_json::{Map, Value};
 use wire::chat::WebSearchCitation;
 use wire::messages::{
-    CacheWriteUsage, MessageBlockReply, MessageReply, MessageStopReason, MessagesUsage,
+    CacheWriteUsage, MessageBlockReply, MessageEnd, MessageReply, MessageStopReason, MessagesUsage,
     OutputUsageDetails, SearchResultReply, ServerToolUsage,
 };
 
+use super::mcp::{McpNames, McpToolName};
 use super::thinking_seal::{ThinkingDisplay, ThinkingSeal};
 
 pub(super) const SEARCH_TOOL: &str = "web_search";
@@ -24,6 +25,10 @@ pub(super) struct MessageHead {
     pub(super) search: Option<MadeSearch>,
     /// Our estimate of the prompt, for the start of a stream.
     pub(super) prompt_estimate: u64,
+    /// The caller's stop sequences.
+    pub(super) stops: Vec<String>,
+    /// The tools of MCP servers.
+    pub(super) mcp: McpNames,
 }
 
 /// A search that had results.
@@ -88,6 +93,50 @@ impl MessageHead {
         ]
     }
 
+    /// The reason of the end. Few engines name the stop sequence that they met; with others an answer
+    /// that ended at one is told as ended by itself.
+    pub(super) fn build_end(
+        &self,
+        finish: FinishReason,
+        has_calls: bool,
+        stop_match: Option<String>,
+    ) -> MessageEnd {
+        let stop_reason = to_stop_reason(finish, has_calls);
+        let is_end = stop_reason == MessageStopReason::EndTurn;
+        // Some servers have other words in the same member.
+        match stop_match.filter(|stop| is_end && self.stops.contains(stop)) {
+            Some(stop) => MessageEnd {
+                stop_reason: MessageStopReason::StopSequence,
+                stop_sequence: Some(stop),
+            },
+            None => MessageEnd { stop_reason, stop_sequence: None },
+        }
+    }
+
+    /// The id of a call: of one that the service makes our own, of others the upstream's if it gave
+    /// one.
+    pub(super) fn choose_call_id(&self, name: &str, own: Option<String>, number: usize) -> String {
+        if self.mcp.find(name).is_some() {
+            return format!("mcptoolu_{}_{number}", self.request_id.as_str());
+        }
+        own.unwrap_or_else(|| self.build_call_id(number))
+    }
+
+    /// The block of a call.
+    pub(super) fn build_call_block(
+        &self,
+        id: String,
+        name: String,
+        input: Map<String, Value>,
+    ) -> MessageBlockReply {
+        match self.mcp.find(&name).cloned() {
+            Some(McpToolName { server, tool }) => {
+                MessageBlockReply::McpToolUse { id, name: tool, server_name: server, input }
+            }
+            None => MessageBlockReply::ToolUse { id, name, input },
+        }
+    }
+
     /// The id of a tool call for which the upstream gave none.
     pub(super) fn build_call_id(&self, number: usize) -> String {
         format!("toolu_{}_{number}", self.request_id.as_str())
@@ -101,13 +150,15 @@ pub(super) fn build_whole_message(
     usage: EngineUsage,
 ) -> MessageReply {
     let mut content = head.build_search_blocks();
-    let mut stop_reason = MessageStopReason::EndTurn;
-    if let Some(choice) = choice {
-        stop_reason = to_stop_reason(choice.finish, !choice.tool_calls.is_empty());
+    let mut end = MessageEnd { stop_reason: MessageStopReason::EndTurn, stop_sequence: None };
+    if let Some(mut choice) = choice {
+        let stop_match = choice.stop_match.take();
+        end = head.build_end(choice.finish, !choice.tool_calls.is_empty(), stop_match);
         content.extend(build_blocks(head, choice));
     }
     MessageReply {
-        stop_reason: Some(stop_reason),
+        stop_reason: Some(end.stop_reason),
+        stop_sequence: end.stop_sequence,
         usage: head.build_usage(usage),
         ..head.build_message(content)
     }
@@ -137,7 +188,7 @@ fn build_blocks(head: &MessageHead, choice: ChatChoice) -> Vec<MessageBlockReply
 
 /// The input of a tool. Arguments that are no JSON object are given under one name, so that the
 /// client can show them.
-fn parse_input(arguments: &str) -> Map<String, Value> {
+pub(super) fn parse_input(arguments: &str) -> Map<String, Value> {
     if arguments.trim().is_empty() {
         return Map::new();
     }
@@ -148,7 +199,7 @@ fn parse_input(arguments: &str) -> Map<String, Value> {
 }
 
 /// A message that called a tool ends with `tool_use`, whatever the upstream says.
-pub(super) fn to_stop_reason(finish: FinishReason, has_calls: bool) -> MessageStopReason {
+fn to_stop_reason(finish: FinishReason, has_calls: bool) -> MessageStopReason {
     match finish {
         FinishReason::Length => MessageStopReason::MaxTokens,
         FinishReason::ContentFilter => MessageStopReason::Refusal,

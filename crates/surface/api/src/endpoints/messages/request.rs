@@ -19,8 +19,6 @@ const SCHEMA_NAME: &str = "response";
 /// Budgets of thinking below which the effort is low or medium.
 const BUDGET_LOW_BELOW: u64 = 4_096;
 const BUDGET_MEDIUM_BELOW: u64 = 16_384;
-const NO_MCP: &str =
-    "This model cannot use MCP servers; run them in the client and send their tools";
 
 /// A request for an engine, and what the reply needs to know of it.
 pub(super) struct TranslatedMessages {
@@ -52,7 +50,7 @@ pub(super) fn translate_request(
     // A required search is made by the service before the model is asked.
     let is_searchs = matches!(&choice.policy, Some(ToolChoicePolicy::Function(name))
         if has_search && offered.iter().all(|tool| tool.name != *name));
-    if is_searchs || offered.is_empty() {
+    if is_searchs || (offered.is_empty() && !runnable.mcp) {
         choice.policy = None;
     }
     let mut options = OptionReader { policy, faults: &mut faults };
@@ -175,9 +173,6 @@ impl OptionReader<'_> {
         if request.max_tokens == 0 {
             let message = "Input should be greater than or equal to 1";
             self.add_fault(&FieldPath::top("max_tokens"), message);
-        }
-        if request.mcp_servers.as_ref().is_some_and(|servers| !servers.is_empty()) {
-            self.add_fault(&FieldPath::top("mcp_servers"), NO_MCP);
         }
     }
 

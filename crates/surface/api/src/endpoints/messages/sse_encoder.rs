@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use engine::{ChatChunk, ChoiceDelta, FinishReason, ToolCallDelta};
 use http_frame::event_stream::{SseEncoder, push_json};
-use http_frame::paid_chat::{AnswerPart, ChatSettlement};
+use http_frame::paid_chat::{AnswerPart, ChatSettlement, ToolEvent};
 use http_frame::refusal::anthropic_error::to_stream_fault;
 use http_frame::refusal::inference::InferenceFailure;
 use serde_json::Map;
-use wire::messages::{BlockDelta, MessageBlockReply, MessageEnd, MessageEvent, MessageStopReason};
+use wire::messages::{BlockDelta, MessageBlockReply, MessageEnd, MessageEvent};
 
+use super::mcp_answer::build_result;
 use super::native_events::NativeForwarder;
-use super::reply::{MessageHead, to_stop_reason};
+use super::reply::MessageHead;
 use super::thinking_seal::ThinkingDisplay;
 
 pub(super) struct MessageSseEncoder {
@@ -27,7 +28,12 @@ pub(super) struct MessageSseEncoder {
     calls: BTreeMap<u32, CallState>,
     /// Calls that wait until the one before them is complete.
     waiting: VecDeque<u32>,
+    /// Calls of all turns so far.
+    call_count: usize,
+    /// True if the client is to run a tool.
+    has_client_calls: bool,
     finish: FinishReason,
+    stop_match: Option<String>,
     native: NativeForwarder,
 }
 
@@ -64,7 +70,10 @@ impl MessageSseEncoder {
             open: None,
             calls: BTreeMap::new(),
             waiting: VecDeque::new(),
+            call_count: 0,
+            has_client_calls: false,
             finish: FinishReason::Stop,
+            stop_match: None,
         }
     }
 
@@ -84,7 +93,8 @@ impl MessageSseEncoder {
     fn encode_chunk(&mut self, chunk: ChatChunk, events: &mut Vec<u8>) {
         // The request has one choice.
         for delta in chunk.deltas.into_iter().filter(|delta| delta.index == 0) {
-            let ChoiceDelta { reasoning, content, refusal, tool_calls, finish, .. } = delta;
+            let ChoiceDelta { reasoning, content, refusal, tool_calls, finish, stop_match, .. } =
+                delta;
             self.write_thinking(&reasoning, events);
             self.write_text(&content, events);
             self.write_text(&refusal, events);
@@ -92,6 +102,7 @@ impl MessageSseEncoder {
                 self.write_call(call, events);
             }
             self.finish = finish.unwrap_or(self.finish);
+            self.stop_match = stop_match.or(self.stop_match.take());
         }
     }
 
@@ -129,9 +140,10 @@ impl MessageSseEncoder {
     fn write_call(&mut self, call: ToolCallDelta, events: &mut Vec<u8>) {
         let ToolCallDelta { index, id, name, arguments, .. } = call;
         if !self.calls.contains_key(&index) {
-            let number = self.calls.len();
-            let id = id.filter(|id| !id.is_empty());
-            let id = id.unwrap_or_else(|| self.head.build_call_id(number));
+            let number = self.call_count;
+            self.call_count += 1;
+            self.has_client_calls |= self.head.mcp.find(&name).is_none();
+            let id = self.head.choose_call_id(&name, id.filter(|id| !id.is_empty()), number);
             self.calls.insert(index, CallState { id, name, ..CallState::default() });
             self.waiting.push_back(index);
             if !matches!(self.open, Some(OpenReplyBlock::Call(_))) {
@@ -150,6 +162,27 @@ impl MessageSseEncoder {
         }
     }
 
+    /// Writes what happened between the turns of the model.
+    fn encode_tool_event(&mut self, event: ToolEvent, events: &mut Vec<u8>) {
+        match event {
+            ToolEvent::Ended { number, outcome } => {
+                self.close_all(events);
+                let Some(call) = self.calls.get(&number) else { return };
+                let block = build_result(call.id.clone(), outcome);
+                let index = self.start_block(&block, events);
+                push_event(&MessageEvent::ContentBlockStop { index }, events);
+            }
+            ToolEvent::NextTurn => {
+                self.close_all(events);
+                self.calls.clear();
+            }
+            // Messages have no approvals.
+            ToolEvent::Started { .. }
+            | ToolEvent::Resumed { .. }
+            | ToolEvent::AwaitsApproval { .. } => {}
+        }
+    }
+
     /// Opens the block of the call that waits longest, with its arguments so far.
     fn open_next_call(&mut self, events: &mut Vec<u8>) {
         let Some(index) = self.waiting.pop_front() else { return };
@@ -158,8 +191,8 @@ impl MessageSseEncoder {
         let arguments = std::mem::take(&mut call.unsent);
         let (id, name) = (call.id.clone(), call.name.clone());
         self.close_open(events);
-        let input = Map::new();
-        self.start_block(&MessageBlockReply::ToolUse { id, name, input }, events);
+        let block = self.head.build_call_block(id, name, Map::new());
+        self.start_block(&block, events);
         self.open = Some(OpenReplyBlock::Call(index));
         self.push_arguments(&arguments, events);
     }
@@ -205,8 +238,9 @@ impl MessageSseEncoder {
 
     fn encode_end(&mut self, settled: &ChatSettlement, events: &mut Vec<u8>) {
         self.close_all(events);
-        let stop_reason = to_stop_reason(self.finish, !self.calls.is_empty());
-        push_end(&self.head, stop_reason, settled, events);
+        let stop_match = self.stop_match.take();
+        let end = self.head.build_end(self.finish, self.has_client_calls, stop_match);
+        push_end(&self.head, end, settled, events);
     }
 
     fn encode_failure(&self, failure: InferenceFailure, events: &mut Vec<u8>) {
@@ -220,11 +254,10 @@ impl MessageSseEncoder {
 /// Appends the last two events of a message.
 pub(super) fn push_end(
     head: &MessageHead,
-    stop_reason: MessageStopReason,
+    delta: MessageEnd,
     settled: &ChatSettlement,
     events: &mut Vec<u8>,
 ) {
-    let delta = MessageEnd { stop_reason, stop_sequence: None };
     let usage = head.build_usage(settled.usage);
     push_event(&MessageEvent::MessageDelta { delta, usage: &usage }, events);
     push_event(&MessageEvent::MessageStop {}, events);
@@ -234,6 +267,7 @@ impl SseEncoder for MessageSseEncoder {
     fn encode(&mut self, part: AnswerPart, events: &mut Vec<u8>) {
         match part {
             AnswerPart::Opened(..) => {}
+            AnswerPart::Tool(event) => self.encode_tool_event(event, events),
             AnswerPart::Chunk(ChatChunk { native: Some(event), .. }) => {
                 self.is_begun = true;
                 self.native.forward_event(event, events);

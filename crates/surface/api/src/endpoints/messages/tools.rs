@@ -8,6 +8,7 @@ use wire::messages::{MessagesRequest, MessagesTool};
 
 use super::blocks::BlockPolicy;
 use super::fields::{FieldPath, REQUIRED, describe_unknown_tag, read_text};
+use super::mcp::is_tool_set;
 
 /// Bytes of all names, descriptions and schemas. More would not fit into any context window.
 const TOOL_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -19,6 +20,8 @@ const SEARCH_PREFIX: &str = "web_search_";
 pub(super) struct RunnableTools {
     /// True if the service searches the web.
     pub(super) search: bool,
+    /// True if tools of MCP servers will be added.
+    pub(super) mcp: bool,
 }
 
 /// True for the service's web search.
@@ -71,7 +74,8 @@ fn check_tool(
     faults: &mut ValidationFaults,
 ) {
     if !is_custom(tool) {
-        if !(runnable.search && is_search(tool)) {
+        // Tools of MCP servers are added once their servers have listed them.
+        if !(is_tool_set(tool) || runnable.search && is_search(tool)) {
             let kind = tool.kind.as_deref().unwrap_or_default();
             let expected: &[&str] =
                 if runnable.search { &["custom", "web_search_20250305"] } else { &["custom"] };

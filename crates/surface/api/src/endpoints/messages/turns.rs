@@ -11,8 +11,11 @@ use super::blocks::{BlockPolicy, BlockReader};
 use super::fields::{FieldPath, describe_unknown_tag, read_cache_control, read_text, take_text};
 use super::thinking_seal::ThinkingSeal;
 use super::tool_changes::ToolChanges;
+use crate::endpoints::mcp_tools::function_name::{build_call_id, build_function_name};
 
-const ASSISTANT_BLOCKS: [&str; 6] = [
+const ASSISTANT_BLOCKS: [&str; 8] = [
+    "mcp_tool_result",
+    "mcp_tool_use",
     "redacted_thinking",
     "server_tool_use",
     "text",
@@ -21,6 +24,7 @@ const ASSISTANT_BLOCKS: [&str; 6] = [
     "web_search_tool_result",
 ];
 const SYSTEM_BLOCKS: [&str; 3] = ["text", "tool_addition", "tool_removal"];
+const NO_RESULT: &str = "There is no result.";
 const ROLES: &str = "Input should be 'user', 'assistant' or 'system'";
 const AFTER_SYSTEM: &str = "a system message must be the last or followed by the assistant";
 /// Begins a block that changes with each version of a client and says nothing to a model.
@@ -39,6 +43,8 @@ pub(super) struct TurnTranslator<'a> {
     pub(super) output_config: Option<Map<String, Value>>,
     /// Calls that have no result yet.
     open_calls: HashSet<String>,
+    /// Calls of the service in this message that have no result yet, in order.
+    open_mcp_calls: Vec<String>,
 }
 
 /// The role of the message before.
@@ -61,6 +67,7 @@ impl<'a> TurnTranslator<'a> {
             tool_changes: ToolChanges::default(),
             output_config: None,
             open_calls: HashSet::new(),
+            open_mcp_calls: Vec::new(),
         }
     }
 
@@ -247,15 +254,72 @@ impl<'a> TurnTranslator<'a> {
             TurnContent::Text(text) => texts.push(text),
             TurnContent::Blocks(blocks) => {
                 for (index, block) in blocks.into_iter().enumerate() {
-                    texts.extend(self.read_assistant_block(block, &path.join(index), &mut turn));
+                    let path = path.join(index);
+                    if block.kind == "mcp_tool_result" {
+                        self.push_assistant(&mut turn, &mut texts);
+                        self.read_mcp_result(block.fields, &path);
+                        continue;
+                    }
+                    texts.extend(self.read_assistant_block(block, &path, &mut turn));
                 }
             }
         }
-        let text = texts.concat();
+        self.push_assistant(&mut turn, &mut texts);
+        for call_id in std::mem::take(&mut self.open_mcp_calls) {
+            let content = ChatContent::Text(NO_RESULT.to_owned());
+            self.messages.push(ChatMessage::Tool { call_id, content });
+        }
+    }
+
+    /// Adds the turn so far, and begins another one.
+    fn push_assistant(&mut self, turn: &mut AssistantTurn, texts: &mut Vec<String>) {
+        let mut turn = std::mem::take(turn);
+        let text = std::mem::take(texts).concat();
         turn.content = (!text.is_empty()).then_some(ChatContent::Text(text));
         if turn.content.is_some() || !turn.tool_calls.is_empty() {
             self.messages.push(ChatMessage::Assistant(turn));
         }
+    }
+
+    /// Adds the result of a call that the service made.
+    fn read_mcp_result(&mut self, mut fields: Map<String, Value>, path: &FieldPath) {
+        let Some(id) = self.take_text(&mut fields, "tool_use_id", path) else { return };
+        let call_id = build_call_id(&id);
+        let Some(place) = self.open_mcp_calls.iter().position(|open| *open == call_id) else {
+            let message = "no `mcp_tool_use` block before it has this id";
+            return self.add_fault(&path.join("tool_use_id"), message);
+        };
+        self.open_mcp_calls.remove(place);
+        let text = match fields.get("content") {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(parts)) => {
+                let texts = parts.iter().filter_map(|part| part["text"].as_str());
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            _ => String::new(),
+        };
+        let is_error = fields.get("is_error").and_then(Value::as_bool) == Some(true);
+        let told = if is_error { "Error: " } else { "" };
+        let content = ChatContent::Text(format!("{told}{text}"));
+        self.messages.push(ChatMessage::Tool { call_id, content });
+    }
+
+    /// Adds a call that the service made.
+    fn read_mcp_use(
+        &mut self,
+        mut fields: Map<String, Value>,
+        path: &FieldPath,
+        turn: &mut AssistantTurn,
+    ) -> Option<()> {
+        let id = self.take_text(&mut fields, "id", path)?;
+        let name = self.take_text(&mut fields, "name", path)?;
+        let server = self.take_text(&mut fields, "server_name", path)?;
+        let input = fields.get_mut("input").map(Value::take).unwrap_or_default();
+        let arguments = if input.is_null() { "{}".to_owned() } else { input.to_string() };
+        let (id, name) = (build_call_id(&id), build_function_name(&server, &name, |_| false));
+        self.open_mcp_calls.push(id.clone());
+        turn.tool_calls.push(ToolCall { id, name, arguments, extra: Map::new() });
+        Some(())
     }
 
     /// Adds a block to the turn. Returns its text, if it is one.
@@ -283,6 +347,9 @@ impl<'a> TurnTranslator<'a> {
                 if let Some(text) = text {
                     turn.reasoning.get_or_insert_default().push_str(&text);
                 }
+            }
+            "mcp_tool_use" => {
+                self.read_mcp_use(fields, path, turn);
             }
             "redacted_thinking" | "server_tool_use" => {}
             "web_search_tool_result" => return Some(describe_search(&fields)),

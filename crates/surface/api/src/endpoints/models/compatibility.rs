@@ -40,5 +40,7 @@ fn model_type(wanted: WireType) -> ModelType {
         WireType::Upscale => ModelType::Upscale,
         WireType::Inpaint => ModelType::Inpaint,
         WireType::Video => ModelType::Video,
+        WireType::Rerank => ModelType::Rerank,
+        WireType::Moderation => ModelType::Moderation,
     }
 }

@@ -29,8 +29,8 @@ pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/models/{*id}", get_model)
         .tag("Models")
         .summary("Show a model")
-        .refuses(404, "There is no such model; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(404, "The model does not exist; the message lists similar names")
+        .refuses(410, "The model was removed and has no replacement")
         .build()
 }
 

@@ -46,6 +46,17 @@ fn build_spec(model: &CatalogueModel, now: Timestamp) -> wire::ModelSpec {
         }),
         ModelSpec::Inpaint(inpaint) => wire::ModelSpec::Inpaint(inpaint_spec(common, inpaint)),
         ModelSpec::Video(video) => wire::ModelSpec::Video(video_spec(common, video)),
+        ModelSpec::Rerank(rerank) => wire::ModelSpec::Rerank(wire::RerankSpec {
+            common,
+            max_input_tokens: rerank.max_input_tokens,
+            max_documents: rerank.max_documents,
+            pricing: price::build_rerank_pricing(rerank.price),
+        }),
+        ModelSpec::Moderation(moderation) => wire::ModelSpec::Moderation(wire::ModerationSpec {
+            common,
+            max_input_tokens: moderation.max_input_tokens,
+            pricing: wire::ModerationPricing { input: price::per_million(moderation.price) },
+        }),
     }
 }
 

@@ -20,6 +20,7 @@ use wire::chat::InferenceError;
 use wire::responses::ResponseRequest;
 
 use super::reasoning_seal::is_own_seal;
+use super::stored::turn::is_turn;
 use crate::endpoints::inference_body::InferenceBody;
 
 /// Header with the name of the client.
@@ -31,6 +32,8 @@ pub(super) struct ResponseBody {
     /// The request for engines that take it as it is, if they may.
     pub(super) native: Option<NativeBody>,
     pub(super) is_codex: bool,
+    /// The request as it was sent, if it keeps or continues something.
+    pub(super) turn: Option<Value>,
 }
 
 #[derive(Debug)]
@@ -58,14 +61,24 @@ impl HandlerInput for ResponseBody {
     fn check(raw: UncheckedBody) -> Result<ResponseBody, InputRejection> {
         let UncheckedBody { value, bytes, is_codex } = raw;
         let native = NativeBody::find(&value, &bytes);
+        let turn = is_turn(&value).then(|| value.clone());
         let InferenceBody(request) = InferenceBody::check(value)?;
-        Ok(ResponseBody { request, native, is_codex })
+        Ok(ResponseBody { request, native, is_codex, turn })
     }
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         InferenceBody::<ResponseRequest>::describe(operation, generator);
         let meaning = "The balance or the key's limit is used up, for clients that retry a 402";
         operation.refusal::<InferenceError>(429, meaning, generator);
+    }
+}
+
+impl ResponseBody {
+    /// A request with all items of its dialogue. It is not passed through: a provider does not know
+    /// the items of its earlier answers.
+    pub(super) fn from_expanded(value: Value, is_codex: bool) -> Result<ResponseBody, Refusal> {
+        let InferenceBody(request) = InferenceBody::check(value)?;
+        Ok(ResponseBody { request, native: None, is_codex, turn: None })
     }
 }
 
@@ -182,14 +195,17 @@ fn is_hosted(tool: &Value) -> bool {
     HOSTED_TOOLS.contains(&kind) && !is_idle
 }
 
-/// True if the value refers to items or files in the operator's account, or declares a hosted tool.
+/// True if the value refers to items or files in the operator's account, declares a hosted tool, or
+/// belongs to a call that this service made.
 fn has_stored_data(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_stored_data),
         Value::Object(members) => {
             let tools = members.get("tools").and_then(Value::as_array);
+            let kind = value["type"].as_str().unwrap_or_default();
             members.contains_key("file_id")
-                || value["type"] == "item_reference"
+                || kind == "item_reference"
+                || kind.starts_with("mcp_")
                 || tools.into_iter().flatten().any(is_hosted)
                 || members.values().any(has_stored_data)
         }

@@ -1,9 +1,10 @@
 //! Writes the numbered events of the Responses API.
 
 use http_frame::event_stream::push_json;
-use wire::responses::{EventBody, Response, ResponseEvent};
+use wire::responses::{EventBody, ItemStatus, Response, ResponseEvent, SummaryPart};
 
 use super::item::{OutputItemKind, OutputItemState};
+use super::mcp_item::McpItem;
 use super::tool_table::CallForm;
 
 /// Writes events with sequence numbers.
@@ -12,14 +13,23 @@ pub(super) struct EventWriter {
     next: u64,
 }
 
+/// A step of an item about an MCP server.
+#[derive(Clone, Copy)]
+enum McpStep {
+    InProgress,
+    Completed,
+    Failed,
+}
+
 /// The events of a search, in order.
 const SEARCHED: [&str; 3] = [
     "response.web_search_call.in_progress",
     "response.web_search_call.searching",
     "response.web_search_call.completed",
 ];
-/// Every message has exactly one part.
+/// Every message and every summary has exactly one part.
 const CONTENT_INDEX: usize = 0;
+const SUMMARY_INDEX: usize = 0;
 
 impl EventWriter {
     pub(super) fn write_response(
@@ -39,7 +49,22 @@ impl EventWriter {
     ) {
         let body = EventBody::Item { output_index, item: &item.to_output_item() };
         self.push_event("response.output_item.added", body, events);
+        self.write_mcp_step(item, output_index, McpStep::InProgress, events);
         self.write_part("response.content_part.added", item, output_index, events);
+    }
+
+    /// The event before the first text of an item. The part of a summary is told here and not with
+    /// its item, because reasoning may have no readable text.
+    pub(super) fn write_text_start(
+        &mut self,
+        item: &OutputItemState,
+        output_index: usize,
+        events: &mut Vec<u8>,
+    ) {
+        if item.kind == OutputItemKind::Reasoning && item.streams_summary {
+            let added = "response.reasoning_summary_part.added";
+            self.write_summary_part(added, item, output_index, events);
+        }
     }
 
     pub(super) fn write_delta(
@@ -55,6 +80,11 @@ impl EventWriter {
         let alone = EventBody::Delta { item_id, output_index, delta };
         match &item.kind {
             OutputItemKind::Search => {}
+            OutputItemKind::Reasoning if item.streams_summary => {
+                let summary_index = SUMMARY_INDEX;
+                let body = EventBody::SummaryDelta { item_id, output_index, summary_index, delta };
+                self.push_event("response.reasoning_summary_text.delta", body, events);
+            }
             OutputItemKind::Reasoning => self.push_event("response.reasoning.delta", alone, events),
             OutputItemKind::Call { tool, .. } => match tool.form {
                 CallForm::Function => {
@@ -64,8 +94,12 @@ impl EventWriter {
                     self.push_event("response.custom_tool_call_input.delta", alone, events);
                 }
                 // Its arguments are an object, which has no pieces.
-                CallForm::ToolSearch => {}
+                CallForm::ToolSearch | CallForm::Mcp | CallForm::McpApproval => {}
             },
+            OutputItemKind::Mcp(McpItem::Call { .. }) => {
+                self.push_event("response.mcp_call_arguments.delta", alone, events);
+            }
+            OutputItemKind::Mcp(_) => {}
             OutputItemKind::Text => {
                 self.push_event("response.output_text.delta", in_message, events)
             }
@@ -83,10 +117,10 @@ impl EventWriter {
     ) {
         let (item_id, text, content_index) = (&item.id, item.text.as_str(), CONTENT_INDEX);
         match &item.kind {
-            OutputItemKind::Reasoning => {}
+            OutputItemKind::Reasoning => self.write_summary_done(item, output_index, events),
             OutputItemKind::Search => {
                 for kind in SEARCHED {
-                    self.push_event(kind, EventBody::Search { item_id, output_index }, events);
+                    self.push_event(kind, EventBody::Step { item_id, output_index }, events);
                 }
             }
             OutputItemKind::Call { tool, .. } => match tool.form {
@@ -96,7 +130,16 @@ impl EventWriter {
                     self.push_event("response.function_call_arguments.done", body, events);
                 }
                 CallForm::Custom => self.write_custom_done(item, output_index, events),
-                CallForm::ToolSearch => {}
+                CallForm::ToolSearch | CallForm::Mcp | CallForm::McpApproval => {}
+            },
+            OutputItemKind::Mcp(_) => match item.status {
+                ItemStatus::Completed => {
+                    self.write_mcp_step(item, output_index, McpStep::Completed, events);
+                }
+                ItemStatus::Failed => {
+                    self.write_mcp_step(item, output_index, McpStep::Failed, events);
+                }
+                ItemStatus::InProgress | ItemStatus::Incomplete => {}
             },
             OutputItemKind::Text => {
                 let body = EventBody::TextDone { item_id, output_index, content_index, text };
@@ -111,6 +154,70 @@ impl EventWriter {
         self.write_part("response.content_part.done", item, output_index, events);
         let body = EventBody::Item { output_index, item: &item.to_output_item() };
         self.push_event("response.output_item.done", body, events);
+    }
+
+    /// The end of the arguments of a call that the service makes now.
+    pub(super) fn write_mcp_arguments(
+        &mut self,
+        item: &OutputItemState,
+        output_index: usize,
+        events: &mut Vec<u8>,
+    ) {
+        let (item_id, arguments) = (&item.id, item.text.as_str());
+        let body = EventBody::McpArgumentsDone { item_id, output_index, arguments };
+        self.push_event("response.mcp_call_arguments.done", body, events);
+    }
+
+    fn write_mcp_step(
+        &mut self,
+        item: &OutputItemState,
+        output_index: usize,
+        step: McpStep,
+        events: &mut Vec<u8>,
+    ) {
+        let OutputItemKind::Mcp(about) = &item.kind else { return };
+        let kind = match (about, step) {
+            (McpItem::Approval { .. }, _) => return,
+            (McpItem::List { .. }, McpStep::InProgress) => "response.mcp_list_tools.in_progress",
+            (McpItem::List { .. }, McpStep::Completed) => "response.mcp_list_tools.completed",
+            (McpItem::List { .. }, McpStep::Failed) => "response.mcp_list_tools.failed",
+            (McpItem::Call { .. }, McpStep::InProgress) => "response.mcp_call.in_progress",
+            (McpItem::Call { .. }, McpStep::Completed) => "response.mcp_call.completed",
+            (McpItem::Call { .. }, McpStep::Failed) => "response.mcp_call.failed",
+        };
+        let body = EventBody::Step { item_id: &item.id, output_index };
+        self.push_event(kind, body, events);
+    }
+
+    /// The end of a summary, if there is one.
+    fn write_summary_done(
+        &mut self,
+        item: &OutputItemState,
+        output_index: usize,
+        events: &mut Vec<u8>,
+    ) {
+        if !item.streams_summary || item.text.is_empty() {
+            return;
+        }
+        let (item_id, text, summary_index) = (&item.id, item.text.as_str(), SUMMARY_INDEX);
+        let body = EventBody::SummaryDone { item_id, output_index, summary_index, text };
+        self.push_event("response.reasoning_summary_text.done", body, events);
+        let done = "response.reasoning_summary_part.done";
+        self.write_summary_part(done, item, output_index, events);
+    }
+
+    /// The part of a summary with its text so far.
+    fn write_summary_part(
+        &mut self,
+        kind: &'static str,
+        item: &OutputItemState,
+        output_index: usize,
+        events: &mut Vec<u8>,
+    ) {
+        let (item_id, summary_index) = (&item.id, SUMMARY_INDEX);
+        let part = &SummaryPart::SummaryText { text: item.text.clone() };
+        let body = EventBody::Summary { item_id, output_index, summary_index, part };
+        self.push_event(kind, body, events);
     }
 
     /// The end of the text for a custom tool.

@@ -5,12 +5,15 @@ use schema_check::{PathStep, ValidationFaults};
 use serde_json::{Map, Value, json};
 use wire::responses::{
     CustomToolCall, FunctionCall, Input, InputItem, InputMessage, InputPart, InputRole, OtherItem,
-    PastItem, PastReasoning, ResponseTool, ToolOutput, ToolSearchCall, ToolSearchOutput,
+    PastItem, PastMcpApprovalRequest, PastMcpCall, PastReasoning, ResponseTool, ToolOutput,
+    ToolSearchCall, ToolSearchOutput,
 };
 
+use super::mcp_history::{CallDecision, McpHistory};
 use super::reasoning_seal::{ReasoningSealer, TurnReasoning};
 use super::tool_table::{CUSTOM_INPUT, CallForm, DeclaredTool, ToolPlace, ToolTable, shorten};
 use super::turns::{CheckedMedia, DocumentReplacement, MessagePartReader, to_message};
+use crate::endpoints::mcp_tools::function_name::{build_call_id, build_function_name};
 
 /// Faults of a request, by the models that they concern.
 #[derive(Debug, Default)]
@@ -27,7 +30,20 @@ pub(super) struct HistoryContext<'a> {
     pub(super) sealer: &'a ReasoningSealer,
     /// The id of the requested model.
     pub(super) model: &'a str,
+    /// The items of the conversation about MCP servers.
+    pub(super) mcp: &'a McpHistory,
 }
+
+/// A call of a tool of an MCP server.
+struct McpCallText {
+    server_label: String,
+    name: String,
+    arguments: String,
+}
+
+const NO_RESULT: &str = "There is no result.";
+const REFUSED: &str = "The user did not approve this call.";
+const UNDECIDED: &str = "The user has not decided about this call yet.";
 
 /// The messages of a conversation, and the replacements of its documents.
 #[derive(Debug, Default)]
@@ -133,6 +149,10 @@ impl HistoryReader<'_> {
                 self.add_tools(index, &added.tools);
             }
             PastItem::Reasoning(reasoning) => self.add_reasoning(&reasoning),
+            PastItem::McpCall(call) => self.add_mcp_call(call),
+            PastItem::McpApprovalRequest(request) => self.add_approval_request(request),
+            // They were read before (`McpHistory`).
+            PastItem::McpListTools(_) | PastItem::McpApprovalResponse(_) => {}
             // They refer to data of another service, or to stored data, and nothing is stored.
             PastItem::ItemReference(_)
             | PastItem::WebSearchCall(_)
@@ -140,6 +160,42 @@ impl HistoryReader<'_> {
             | PastItem::CompactionSummary(_)
             | PastItem::ContextCompaction(_) => {}
         }
+    }
+
+    /// A call that the service made, with its result.
+    fn add_mcp_call(&mut self, call: PastMcpCall) {
+        let PastMcpCall { id, server_label, name, arguments, output, error, .. } = call;
+        let text = match (output, error) {
+            (Some(output), _) => output,
+            (None, Some(Value::String(error))) => format!("Error: {error}"),
+            (None, Some(error)) => format!("Error: {error}"),
+            (None, None) => NO_RESULT.to_owned(),
+        };
+        let call_id = build_call_id(&id);
+        self.add_mcp_turn(call_id, &McpCallText { server_label, name, arguments }, text);
+    }
+
+    /// A call that needs approval. The result of an approved one takes the place of the text.
+    fn add_approval_request(&mut self, request: PastMcpApprovalRequest) {
+        let PastMcpApprovalRequest { id, server_label, name, arguments } = request;
+        let text = match self.context.mcp.find_decision(&id) {
+            CallDecision::Made => return,
+            CallDecision::Approved => NO_RESULT.to_owned(),
+            CallDecision::Refused { reason: None } => REFUSED.to_owned(),
+            CallDecision::Refused { reason: Some(reason) } => format!("{REFUSED} {reason}"),
+            CallDecision::None => UNDECIDED.to_owned(),
+        };
+        let call_id = build_call_id(&id);
+        self.add_mcp_turn(call_id, &McpCallText { server_label, name, arguments }, text);
+    }
+
+    fn add_mcp_turn(&mut self, call_id: String, call: &McpCallText, text: String) {
+        let McpCallText { server_label, name, arguments } = call;
+        let name = build_function_name(server_label, name, |_| false);
+        let (id, arguments) = (call_id.clone(), arguments.clone());
+        self.push_tool_call(ToolCall { id, name, arguments, extra: Map::new() });
+        let content = ChatContent::Text(text);
+        self.history.messages.push(ChatMessage::Tool { call_id, content });
     }
 
     /// An item for models that are passed the request as it is. Its text is there to be counted.
@@ -204,7 +260,10 @@ impl HistoryReader<'_> {
     /// Adds a call to the assistant's turn before it, or to a new one.
     fn add_call(&mut self, id: String, tool: &DeclaredTool, arguments: String) {
         let name = self.tools.function_name(tool);
-        let call = ToolCall { id, name, arguments, extra: Map::new() };
+        self.push_tool_call(ToolCall { id, name, arguments, extra: Map::new() });
+    }
+
+    fn push_tool_call(&mut self, call: ToolCall) {
         match self.last_turn() {
             Some(turn) => turn.tool_calls.push(call),
             None => {

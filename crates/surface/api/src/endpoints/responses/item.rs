@@ -9,6 +9,7 @@ use wire::responses::{
 };
 
 use super::custom_input::{CustomInputReader, read_custom_input};
+use super::mcp_item::McpItem;
 use super::tool_table::{CallForm, DeclaredTool};
 use crate::endpoints::citations;
 
@@ -25,6 +26,8 @@ pub(super) struct OutputItemState {
     pub(super) lists_sources: bool,
     /// Reasoning for the caller to send back.
     pub(super) sealed: Option<String>,
+    /// True if reasoning is streamed as a summary.
+    pub(super) streams_summary: bool,
     /// The input of a custom tool, as far as it was sent.
     pub(super) input: SentInput,
 }
@@ -61,6 +64,8 @@ pub(super) enum OutputItemKind {
         call_id: String,
         tool: DeclaredTool,
     },
+    /// An item about an MCP server; the text has the arguments.
+    Mcp(McpItem),
 }
 
 impl OutputItemKind {
@@ -74,7 +79,9 @@ impl OutputItemKind {
                 CallForm::Function => "fc",
                 CallForm::Custom => "ctc",
                 CallForm::ToolSearch => "tsc",
+                CallForm::Mcp | CallForm::McpApproval => "mcp",
             },
+            OutputItemKind::Mcp(item) => item.id_prefix(),
         }
     }
 }
@@ -98,13 +105,14 @@ impl OutputItemState {
                 },
             },
             OutputItemKind::Call { call_id, tool } => self.to_call(call_id, tool),
+            OutputItemKind::Mcp(item) => item.to_output_item(id, &self.text, self.status),
             OutputItemKind::Text | OutputItemKind::Refusal => OutputItem::Message {
                 id,
                 status: self.status,
                 role: CompletionRole::Assistant,
                 content: match self.status {
                     ItemStatus::InProgress => Vec::new(),
-                    ItemStatus::Completed | ItemStatus::Incomplete => {
+                    ItemStatus::Completed | ItemStatus::Incomplete | ItemStatus::Failed => {
                         self.to_output_part().into_iter().collect()
                     }
                 },
@@ -117,7 +125,8 @@ impl OutputItemState {
         let (id, call_id, status) = (self.id.clone(), call_id.to_owned(), self.status);
         let DeclaredTool { namespace, name, form } = tool.clone();
         match form {
-            CallForm::Function => {
+            // Calls of MCP servers have items of their own.
+            CallForm::Function | CallForm::Mcp | CallForm::McpApproval => {
                 let arguments = self.text.clone();
                 OutputItem::FunctionCall { id, call_id, name, namespace, arguments, status }
             }
@@ -137,7 +146,9 @@ impl OutputItemState {
     pub(super) fn custom_input(&self) -> String {
         match self.status {
             ItemStatus::InProgress => String::new(),
-            ItemStatus::Completed | ItemStatus::Incomplete => read_custom_input(&self.text),
+            ItemStatus::Completed | ItemStatus::Incomplete | ItemStatus::Failed => {
+                read_custom_input(&self.text)
+            }
         }
     }
 
@@ -153,9 +164,10 @@ impl OutputItemState {
                 })
             }
             OutputItemKind::Refusal => Some(OutputPart::Refusal { refusal: text }),
-            OutputItemKind::Search | OutputItemKind::Reasoning | OutputItemKind::Call { .. } => {
-                None
-            }
+            OutputItemKind::Search
+            | OutputItemKind::Reasoning
+            | OutputItemKind::Call { .. }
+            | OutputItemKind::Mcp(_) => None,
         }
     }
 }

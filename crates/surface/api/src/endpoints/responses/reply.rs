@@ -16,6 +16,7 @@ use wire::responses::{
 };
 
 use super::item::{OutputItemKind, OutputItemState, SentInput};
+use super::mcp_item::McpStartItem;
 use super::reasoning_seal::{ReasoningSealer, TurnReasoning};
 use super::tool_table::CallNames;
 use super::tools::ResponseEcho;
@@ -57,11 +58,15 @@ pub(super) struct ResponseHead {
     pub(super) call_names: CallNames,
     /// Set if reasoning is returned for the caller to send back.
     pub(super) sealer: Option<ReasoningSealer>,
+    /// True if the caller asked for a summary: reasoning is streamed in the events of one.
+    pub(super) streams_summary: bool,
     /// True if a search lists its sources.
     pub(super) lists_sources: bool,
     /// The query of the web search, if it had results.
     pub(super) query: Option<String>,
     pub(super) sources: Arc<[WebSearchCitation]>,
+    /// Items about MCP servers that are known before the model is asked.
+    pub(super) mcp_start: Vec<McpStartItem>,
 }
 
 impl ResponseHead {
@@ -83,6 +88,7 @@ impl ResponseHead {
             usage: None,
             incomplete_details: None,
             error: None,
+            stored: None,
         }
     }
 
@@ -116,6 +122,7 @@ impl ResponseHead {
             sources: Arc::clone(&self.sources),
             lists_sources: self.lists_sources,
             sealed: None,
+            streams_summary: self.streams_summary,
             input: SentInput::default(),
         }
     }

@@ -4,15 +4,19 @@ use engine::{
     ChatContent, ChatMessage, ChatRequest, ChatResponseFormat, ReasoningParameters,
     SamplingParameters,
 };
+use http_frame::paid_work::PaidCall;
 use http_frame::refusal::Refusal;
 use serde_json::value::to_raw_value;
 use wire::chat::ReasoningOptions;
 use wire::responses::{ResponseRequest, ResponseTextFormat};
 
 use super::history::{ChatHistory, HistoryContext, RequestFaults, read_history};
-use super::tool_table::{CallNames, ToolPlace, ToolTable};
+use super::mcp_history::McpHistory;
+use super::mcp_request::McpRequest;
+use super::reasoning_seal::ReasoningSealer;
+use super::tool_table::{ToolPlace, ToolTable};
 use super::tools::{self, ResponseEcho};
-use super::turns::{self, DocumentReplacement};
+use super::turns::{self, CheckedMedia, DocumentReplacement};
 use super::unsupported::{self, AvailableSearches, ENCRYPTED_REASONING, SEARCH_SOURCES};
 use super::web::{is_search, x_search};
 use crate::endpoints::chat::request::options::from_wire_effort;
@@ -27,7 +31,9 @@ pub(super) struct TranslatedRequest {
     pub(super) stand_ins: Vec<DocumentReplacement>,
     pub(super) echo: ResponseEcho,
     /// The tools behind the names of functions.
-    pub(super) call_names: CallNames,
+    pub(super) table: ToolTable,
+    /// The MCP servers of the request, if it has some.
+    pub(super) mcp: Option<McpRequest>,
     /// True if `<think>` blocks are removed from the text, and reasoning with them.
     pub(super) strips_thoughts: bool,
     /// True if reasoning is returned for the caller to send back.
@@ -38,8 +44,12 @@ pub(super) struct TranslatedRequest {
 
 /// The data needed to translate a request.
 pub(super) struct TranslationContext<'a> {
+    pub(super) call: &'a PaidCall,
     pub(super) preamble: &'a SurroundingPrompts,
-    pub(super) history: HistoryContext<'a>,
+    pub(super) media: &'a CheckedMedia<'a>,
+    pub(super) sealer: &'a ReasoningSealer,
+    /// The id of the requested model.
+    pub(super) model: &'a str,
     pub(super) searchable: AvailableSearches,
     /// True if the engine gets the request as it is. The translation is then only counted.
     pub(super) is_native: bool,
@@ -60,8 +70,11 @@ pub(super) fn translate_request(
     let mut table = ToolTable::default();
     let place = ToolPlace { path: vec!["tools".into()], is_history: false };
     table.add_tools(&declared, &place, &mut faults.for_all);
+    let mcp_history = McpHistory::collect(&body.input, &mut faults.for_all);
+    let TranslationContext { media, sealer, model, .. } = *context;
+    let history = HistoryContext { media, sealer, model, mcp: &mcp_history };
     let ChatHistory { messages, stand_ins } =
-        read_history(body.input, context.history, &mut table, &mut faults);
+        read_history(body.input, history, &mut table, &mut faults);
     let preamble = context.preamble;
     let system = [Some(preamble.system_prompt.as_str()), body.instructions.as_deref()];
     let mut messages = turns::merge_system_messages(system, messages);
@@ -73,6 +86,8 @@ pub(super) fn translate_request(
     let has_search = declared.iter().any(is_search);
     let choice = body.tool_choice.as_ref();
     let tool_choice = tools::to_tool_choice(choice, &mut table, has_search, &mut faults.for_chat);
+    let mcp = McpRequest::read(context.call, &declared, choice, mcp_history, &mut faults.for_all);
+    let mcp = mcp.map(|mcp| mcp.with_calls_max(body.max_tool_calls));
     let mut all_faults = faults.for_all;
     if !context.is_native {
         all_faults.merge(faults.for_chat);
@@ -80,9 +95,10 @@ pub(super) fn translate_request(
     all_faults.into_result().map_err(|faults| Refusal::invalid_request(&faults))?;
     let echo = ResponseEcho::build(&declared, choice, body.parallel_tool_calls);
     // A required search was already made by us.
-    let tool_choice = tool_choice.filter(|_| !has_search || !table.is_empty());
+    let has_tools = !table.is_empty() || mcp.is_some();
+    let tool_choice = tool_choice.filter(|_| !has_search || has_tools);
     let dropped = table.take_dropped();
-    let (offered, call_names) = table.into_parts();
+    let offered = table.list_functions();
     let (format, verbosity) = body.text.map_or((None, None), |text| (text.format, text.verbosity));
     let (temperature, top_p) = (body.temperature, body.top_p);
     let sampling = SamplingParameters { temperature, top_p, ..SamplingParameters::default() };
@@ -107,7 +123,8 @@ pub(super) fn translate_request(
         chat,
         stand_ins,
         echo,
-        call_names,
+        table,
+        mcp,
         strips_thoughts: options.strip_thinking_response == Some(true) || disables_thinking,
         seals_reasoning,
         lists_sources,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::ChatTool;
+use mcp_client::McpTool;
 use schema_check::{PathStep, ValidationFaults};
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -13,6 +14,7 @@ use wire::chat::Function;
 use wire::responses::{CustomToolFormat, ResponseTool};
 
 use super::web::is_search_type;
+use crate::endpoints::mcp_tools::function_name::build_function_name;
 
 /// Name of the function that searches for tools.
 const TOOL_SEARCH: &str = "tool_search";
@@ -39,6 +41,10 @@ pub(super) enum CallForm {
     Function,
     Custom,
     ToolSearch,
+    /// Calls of a tool of an MCP server, named by the namespace. The service makes them.
+    Mcp,
+    /// The same, for calls that the caller must approve before.
+    McpApproval,
 }
 
 impl DeclaredTool {
@@ -180,6 +186,8 @@ impl ToolTable {
             ("tool_search", _) if tool.execution.as_deref() == Some("client") => {
                 names.extend(self.insert(DeclaredTool::tool_search(), tool, place, faults));
             }
+            // Their tools are added once their servers have listed them.
+            ("mcp", _) if !place.is_history => {}
             ("tool_search", _) => {
                 let message = "This service does not search tools; send `client`, and search them";
                 place.push("execution", message, faults);
@@ -232,6 +240,46 @@ impl ToolTable {
         Some(name)
     }
 
+    /// Adds a tool of an MCP server. Returns the name of its function; None if there are too many.
+    pub(super) fn insert_mcp(
+        &mut self,
+        label: &str,
+        tool: &McpTool,
+        needs_approval: bool,
+    ) -> Option<String> {
+        if TOOLS_MAX <= self.entries.len() {
+            return None;
+        }
+        let is_taken = |name: &str| self.by_name.contains_key(name);
+        let name = build_function_name(label, &tool.name, is_taken);
+        let form = if needs_approval { CallForm::McpApproval } else { CallForm::Mcp };
+        let (namespace, tool_name) = (Some(label.to_owned()), tool.name.clone());
+        let declared = DeclaredTool { namespace, name: tool_name, form };
+        let function = ChatTool {
+            name: name.clone(),
+            description: tool.description.clone(),
+            parameters: to_raw_value(&tool.input_schema).ok(),
+            strict: None,
+        };
+        self.names.insert(declared.clone(), name.clone());
+        self.by_name.insert(name.clone(), declared.clone());
+        self.entries.push(ToolEntry { tool: declared, function });
+        Some(name)
+    }
+
+    /// Offers only the tools of this MCP server.
+    pub(super) fn retain_mcp(&mut self, label: &str) {
+        self.entries.retain(|entry| {
+            let is_mcp = matches!(entry.tool.form, CallForm::Mcp | CallForm::McpApproval);
+            is_mcp && entry.tool.namespace.as_deref() == Some(label)
+        });
+    }
+
+    /// The functions that are offered.
+    pub(super) fn list_functions(&self) -> Vec<ChatTool> {
+        self.entries.iter().map(|entry| entry.function.clone()).collect()
+    }
+
     pub(super) fn contains(&self, tool: &DeclaredTool) -> bool {
         self.names.contains_key(tool)
     }
@@ -259,9 +307,8 @@ impl ToolTable {
         std::mem::take(&mut self.dropped)
     }
 
-    pub(super) fn into_parts(self) -> (Vec<ChatTool>, CallNames) {
-        let functions = self.entries.into_iter().map(|entry| entry.function).collect();
-        (functions, CallNames(Arc::new(self.by_name)))
+    pub(super) fn into_call_names(self) -> CallNames {
+        CallNames(Arc::new(self.by_name))
     }
 }
 

@@ -58,6 +58,7 @@ fn echo_selection(chosen: &ToolSelection) -> EchoedSelection {
         kind: chosen.kind.clone(),
         name: selected_name(chosen).map(str::to_owned),
         namespace: chosen.namespace.clone(),
+        server_label: chosen.server_label.clone(),
         mode: chosen.mode.map(mode_name),
         tools: chosen.tools.as_ref().map(|tools| tools.iter().map(echo_selection).collect()),
     }
@@ -98,6 +99,12 @@ fn echo_tool(tool: &ResponseTool) -> Option<EchoedTool> {
             execution: "client",
             description,
             parameters: parameters.clone(),
+        }),
+        ("mcp", _) => Some(EchoedTool::Mcp {
+            server_label: tool.mcp.server_label.clone()?,
+            server_description: tool.mcp.server_description.clone(),
+            allowed_tools: tool.mcp.allowed_tools.clone(),
+            require_approval: tool.mcp.require_approval.clone(),
         }),
         _ => is_search(tool).then_some(EchoedTool::WebSearch {}),
     }
@@ -157,6 +164,8 @@ fn find_tool(
     let form = match chosen.kind.as_str() {
         "function" => CallForm::Function,
         "custom" => CallForm::Custom,
+        // The tools of MCP servers are not known yet (`McpRequest`).
+        "mcp" => return None,
         "tool_search" if table.contains(&DeclaredTool::tool_search()) => {
             return Some(DeclaredTool::tool_search());
         }

@@ -13,8 +13,6 @@ const NO_X_PICTURES: &str = "Pictures and videos of posts are not looked at; lea
 const NO_FILE_SEARCH: &str =
     "This service stores no files to search in; send them with `input_file` parts";
 const NO_INTERPRETER: &str = "This service runs no code; offer a function of your own instead";
-const NO_MCP: &str =
-    "This service calls no MCP servers; call them yourself, with a `namespace` of their functions";
 const NO_LOGPROBS: &str = "Responses have no log probabilities; use /chat/completions";
 const NO_RESULTS: &str = "Send `web_search_call.action.sources` for the pages of a search";
 const UNKNOWN_INCLUDE: &str = "There is nothing of this name to include";
@@ -35,14 +33,6 @@ pub(super) fn refuse_unsupported(
     faults: &mut ValidationFaults,
 ) {
     let searches = searchable.web;
-    if body.previous_response_id.is_some() {
-        let message = "Responses are not stored; send the whole conversation as `input`";
-        faults.at(["previous_response_id"]).push(message);
-    }
-    if body.background == Some(true) {
-        let message = "Responses are not stored; send `stream: true` for long answers";
-        faults.at(["background"]).push(message);
-    }
     if body.web_search == Some(true) && !searches {
         faults.at(["web_search"]).push(NO_SEARCH);
     }
@@ -54,7 +44,6 @@ pub(super) fn refuse_unsupported(
             X_SEARCH if has_media_understanding(tool) => faults.at(place).push(NO_X_PICTURES),
             "file_search" => faults.at(place).push(NO_FILE_SEARCH),
             "code_interpreter" => faults.at(place).push(NO_INTERPRETER),
-            "mcp" => faults.at(place).push(NO_MCP),
             "computer_use_preview" | "computer_use" => faults.at(place).push(NO_COMPUTER),
             _ => {}
         }

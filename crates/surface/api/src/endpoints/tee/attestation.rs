@@ -20,11 +20,11 @@ use super::{quote, require_enclave};
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/tee/attestation", get_attestation)
         .tag("TEE")
-        .summary("Prove where a model runs")
+        .summary("Get an attestation of a model's enclave")
         .limit(LimitClass::Attestation)
-        .refuses(404, "There is no such model; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
-        .refuses(502, "No enclave of the model gave a proof")
+        .refuses(404, "The model does not exist; the message lists similar names")
+        .refuses(410, "The model was removed and has no replacement")
+        .refuses(502, "No enclave of the model returned an attestation")
         .build()
 }
 

@@ -22,11 +22,11 @@ const HOW_TO_CHECK: &str = "Recover the signer of `text` (EIP-191) and compare i
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/tee/signature", get_signature)
         .tag("TEE")
-        .summary("Sign for an answer")
+        .summary("Get the enclave's signature of an answer")
         .limit(LimitClass::Attestation)
-        .refuses(404, "There is no such model; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
-        .refuses(502, "No enclave of the model signed for the answer")
+        .refuses(404, "The model does not exist; the message lists similar names")
+        .refuses(410, "The model was removed and has no replacement")
+        .refuses(502, "No enclave of the model returned a signature of the answer")
         .build()
 }
 

@@ -15,7 +15,7 @@ use crate::job_retrieval::{self, JobReference};
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/video/complete", complete_video)
         .tag("Video")
-        .summary("Delete a video after it was downloaded")
+        .summary("Delete the result of a video job")
         .build()
 }
 

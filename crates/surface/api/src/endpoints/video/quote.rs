@@ -19,10 +19,10 @@ use super::request;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/video/quote", quote_video)
         .tag("Video")
-        .summary("Ask what a video would cost")
+        .summary("Get the price of a video")
         .refuses(403, "The model is not available in the caller's country")
-        .refuses(404, "There is no such model; the message names the nearest")
-        .refuses(410, "The model was removed and nothing answers in its place")
+        .refuses(404, "The model does not exist; the message lists similar names")
+        .refuses(410, "The model was removed and has no replacement")
         .build()
 }
 

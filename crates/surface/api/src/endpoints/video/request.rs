@@ -98,7 +98,7 @@ pub(super) fn check_duration(
 ) {
     if !spec.durations.iter().any(|it| it == asked.name()) {
         let made = spec.durations.join(", ");
-        faults.at(["duration"]).push(format!("This model makes videos of {made}"));
+        faults.at(["duration"]).push(format!("This model supports the durations {made}"));
     }
 }
 
@@ -140,13 +140,15 @@ fn check_choices(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Valida
     let is_enlarging = spec.resolutions.iter().any(|it| it == "2x" || it == "4x");
     if let Some(factor) = body.upscale_factor {
         if !is_enlarging {
-            faults.at(["upscale_factor"]).push("This model does not enlarge videos");
+            faults.at(["upscale_factor"]).push("This model does not upscale videos");
         } else if factor == 3 {
             faults.at(["upscale_factor"]).push("Choose 1, 2 or 4");
         }
     }
     if body.audio.is_some() && !spec.audio_configurable {
-        faults.at(["audio"]).push("This model does not leave the choice of sound");
+        faults
+            .at(["audio"])
+            .push("The sound of this model cannot be turned off or on; leave the field out");
     }
     let consent = body.consents.as_ref().and_then(|it| it.seedance.as_ref());
     let is_refused = |it: &wire_video::SeedanceConsent| {
@@ -182,7 +184,7 @@ fn check_starts(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Validat
     gate("reference_audio_urls", any(&body.reference_audio_urls), spec.per_reference_audio);
     let has_reference = any(&body.reference_image_urls) || any(&body.reference_video_urls);
     if any(&body.reference_audio_urls) && !has_reference {
-        let message = "References of sound need a picture or a video that they go with";
+        let message = "Audio references require a reference image or a reference video";
         faults.at(["reference_audio_urls"]).push(message);
     }
 }
@@ -200,7 +202,7 @@ fn check_keyframes(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Vali
         if let Some(last) = last.filter(|last| *last < u64::from(frame)) {
             faults.at(path).push(format!("Must be at most {last} for this duration"));
         } else if keyframes[..index].iter().any(|it| it.frame_index == frame) {
-            faults.at(path).push("Another keyframe has this frame already");
+            faults.at(path).push("Another keyframe has the same frame");
         }
     }
     let any = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
@@ -208,7 +210,7 @@ fn check_keyframes(body: &VideoQueueRequest, spec: &VideoSpec, faults: &mut Vali
         || any(&body.reference_video_urls)
         || any(&body.reference_document_urls);
     if body.omni_reference_task_type.is_some() && !has_reference {
-        let message = "It says what is done with references; send some, or leave it out";
+        let message = "This field needs references; send some, or leave it out";
         faults.at(["omni_reference_task_type"]).push(message);
     }
 }
@@ -274,7 +276,9 @@ fn file_fault(given: &SentFile<'_>, hosts: &CheckedHosts, takes_addresses: bool)
     let is_address = media::parse_host(given.file).is_some();
     let is_fetched_here = matches!(given.kind, FileKind::Frame);
     if is_address && !takes_addresses && !is_fetched_here {
-        return Some("This model's engine fetches nothing; send a data URL instead.".to_owned());
+        return Some(
+            "This model's engine does not download files; send a data URL instead.".to_owned(),
+        );
     }
     hosts.fault(given.file).map(str::to_owned)
 }

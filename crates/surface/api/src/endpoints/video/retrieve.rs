@@ -16,7 +16,7 @@ use domain::limits::tiers::LimitClass;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/video/retrieve", retrieve_video)
         .tag("Video")
-        .summary("Retrieve a video that was queued")
+        .summary("Get the progress or the result of a video job")
         .limit(LimitClass::VideoRetrieve)
         .build()
 }

@@ -24,6 +24,9 @@ use wire::wallets::{TopUpReply, TopUpRequired, ToppedUp};
 
 const PATH: &str = "/x402/top-up";
 
+/// Response header of a payment that this request sent to its chain. See `SettledPayment::is_new`.
+pub(crate) const NEW_PAYMENT: &str = "x-service-new-payment";
+
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post(PATH, top_up_wallet)
         .tag("x402")
@@ -58,7 +61,7 @@ fn not_configured() -> X402Refusal {
     X402Refusal::Payment {
         status: StatusCode::SERVICE_UNAVAILABLE,
         code: "X402_NOT_CONFIGURED",
-        message: "This service takes no wallet payments. Use an API key.".to_owned(),
+        message: "This service does not accept wallet payments. Use an API key.".to_owned(),
         details: None,
         cause: None,
     }
@@ -111,7 +114,7 @@ impl TopUpAnswer {
         let answer = WithHeaders::new(TopUpReply { success: true, data })
             .header("payment-response", &result)
             .header("x-payment-response", &result);
-        TopUpAnswer(answer)
+        TopUpAnswer(if settled.is_new { answer.header(NEW_PAYMENT, true) } else { answer })
     }
 }
 
@@ -131,10 +134,13 @@ impl HandlerReply for TopUpAnswer {
 
     fn describe(operation: &mut OpenApiOperation, generator: &mut SchemaGenerator) {
         WithHeaders::<TopUpReply>::describe(operation, generator);
-        operation.refusal::<TopUpRequired>(402, "How to pay", generator);
+        operation.refusal::<TopUpRequired>(402, "The payment terms", generator);
         let refusals = [
-            (400, "The payment is not valid, or its chain will not carry it out"),
-            (503, "Payments are not taken, or this one could not be settled now; nothing moved"),
+            (400, "The payment is invalid, or its chain would reject it"),
+            (
+                503,
+                "Payments are not accepted, or this one could not be settled now; no money moved",
+            ),
             (504, "The payment was sent and is not confirmed yet; send the same one again"),
         ];
         for (status, meaning) in refusals {

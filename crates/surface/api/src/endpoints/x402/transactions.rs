@@ -17,7 +17,7 @@ use wire::wallets::{
 
 use super::require_own_wallet;
 
-const LIMIT_UNSAID: usize = 50;
+const LIMIT_DEFAULT: usize = 50;
 
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::get("/x402/transactions/{walletAddress}", list_wallet_transactions)
@@ -35,7 +35,7 @@ async fn list_wallet_transactions(
 ) -> Result<WithHeaders<WalletTransactionsReply>, WalletReadRefusal> {
     let (PathParameters(path), QueryParameters(query)) = &call.input;
     let wallet = require_own_wallet(&call.caller, path)?;
-    let (limit, offset) = (query.limit.unwrap_or(LIMIT_UNSAID), query.offset.unwrap_or(0));
+    let (limit, offset) = (query.limit.unwrap_or(LIMIT_DEFAULT), query.offset.unwrap_or(0));
     let owner = call.caller.0.owner.id;
     let statement =
         app.store.read_statement(owner, offset, limit).await.map_err(Refusal::unavailable)?;

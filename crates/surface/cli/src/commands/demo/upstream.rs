@@ -25,9 +25,8 @@ const BLOCK: &str = "0x1c9c380";
 
 /// Serves on a free port until the process ends.
 pub(super) fn start_upstream() -> Result<SocketAddr, CommandError> {
-    let failed = |error: std::io::Error| {
-        CommandError::Failed(format!("cannot serve the demonstration: {error}"))
-    };
+    let failed =
+        |error: std::io::Error| CommandError::Failed(format!("cannot serve the demo: {error}"));
     let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
@@ -38,7 +37,7 @@ pub(super) fn start_upstream() -> Result<SocketAddr, CommandError> {
     };
     let run = move || {
         if let Err(error) = runtime.block_on(serve) {
-            tracing::error!(%error, "the demonstration's upstream has ended: {error}");
+            tracing::error!(%error, "the demo's simulated provider has stopped: {error}");
         }
     };
     thread::Builder::new().name("demo-upstream".to_owned()).spawn(run).map_err(failed)?;

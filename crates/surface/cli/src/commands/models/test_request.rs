@@ -53,6 +53,18 @@ async fn try_once(session: &ApiSession, id: &str) -> Result<String, CommandError
             let vector = answer.pointer("/data/0/embedding").and_then(Value::as_array);
             Ok(format!("{} numbers", vector.ok_or_else(unexpected_reply_error)?.len()))
         }
+        "rerank" => {
+            let body = json!({ "model": id, "query": "hello", "documents": ["good day"] });
+            let answer = ask(session.post("rerank").json(&body)).await?;
+            let score = answer.pointer("/results/0/relevance_score").and_then(Value::as_f64);
+            Ok(format!("score {}", score.ok_or_else(unexpected_reply_error)?))
+        }
+        "moderation" => {
+            let body = json!({ "model": id, "input": "hello" });
+            let answer = ask(session.post("moderations").json(&body)).await?;
+            let flagged = answer.pointer("/results/0/flagged").and_then(Value::as_bool);
+            Ok(format!("flagged: {}", flagged.ok_or_else(unexpected_reply_error)?))
+        }
         "tts" => {
             let body = json!({ "model": id, "input": "Hello." });
             let sound =
@@ -72,9 +84,9 @@ async fn try_once(session: &ApiSession, id: &str) -> Result<String, CommandError
                 answer.get("text").and_then(Value::as_str).ok_or_else(unexpected_reply_error)?;
             Ok(format!("{text:?} for a second of silence"))
         }
-        other => {
-            Err(CommandError::Usage(format!("models of type {other} cannot be tried from here")))
-        }
+        other => Err(CommandError::Usage(format!(
+            "models of type {other} cannot be tested by this command"
+        ))),
     }
 }
 

@@ -80,6 +80,33 @@ const CACHE_WRITE_1H: ConfigKey = ConfigKey::optional(
      as `cache_write_usd_per_million`.",
 );
 
+pub(in crate::catalogue) const RERANK_SECTION: ConfigSection = ConfigSection {
+    name: "price of type rerank",
+    form: SectionForm::Inner,
+    doc: "A price per token, a price per document, or both.",
+    keys: &[
+        ConfigKey::with_default(
+            "input_usd_per_million",
+            ValueKind::Decimal,
+            "\"0\"",
+            "Price per million tokens. The query counts once for each document.",
+        ),
+        ConfigKey::with_default(
+            "per_thousand_documents_usd",
+            ValueKind::Decimal,
+            "\"0\"",
+            "Price per thousand documents, charged for each document.",
+        ),
+    ],
+};
+
+pub(in crate::catalogue) const MODERATION_SECTION: ConfigSection = ConfigSection {
+    name: "price of type moderation",
+    form: SectionForm::Inner,
+    doc: "A price per token. A model without a price needs `free = true`.",
+    keys: &[INPUT],
+};
+
 pub(in crate::catalogue) const IMAGE_SECTION: ConfigSection = ConfigSection {
     name: "price of type image or upscale",
     form: SectionForm::Inner,

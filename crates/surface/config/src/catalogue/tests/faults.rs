@@ -101,7 +101,7 @@ fn unknown_words_are_named_with_the_nearest_one() {
     check(
         "[[model]]\nid = \"x\"\ntype = \"txt\"\n",
         expect![[r#"
-        models.toml:3: `type` in [[model]] "x" must be one of "asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video", not "txt"; did you mean `text`?
+        models.toml:3: `type` in [[model]] "x" must be one of "asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video", "rerank", "moderation", not "txt"; did you mean `text`?
     "#]],
     );
 }

@@ -12,6 +12,23 @@ use super::{only_model, outcome};
 
 const SHOWCASE: &str = include_str!("../../../../../tools/testkit/fixtures/catalogue.toml");
 
+/// The types that the catalogue of the tests lacks.
+const SCORING_MODELS: &str = r#"
+[[model]]
+id = "reranker"
+type = "rerank"
+provider = "main"
+traits = ["default"]
+price = { per_thousand_documents_usd = "1" }
+
+[[model]]
+id = "moderator"
+type = "moderation"
+provider = "main"
+traits = ["default"]
+price = { input_usd_per_million = "1" }
+"#;
+
 fn rate(usd: &str, diem: &str, per: PriceUnits) -> UnitRate {
     let price = |text| Price::parse(text, per).expect("tests write valid prices");
     UnitRate { usd: price(usd), diem: price(diem) }
@@ -46,7 +63,7 @@ fn a_short_entry_is_complete() {
 
 #[test]
 fn the_showcase_has_models_of_every_type_and_makes_a_catalogue() {
-    let (models, faults) = outcome(SHOWCASE);
+    let (models, faults) = outcome(&format!("{SHOWCASE}{SCORING_MODELS}"));
     assert_eq!(faults, "");
     let catalogue = Catalogue::build(models).expect("a catalogue without faults");
     let now = Timestamp::parse("2026-11-15").unwrap();

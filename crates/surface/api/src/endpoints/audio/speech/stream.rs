@@ -83,7 +83,7 @@ fn to_body_error(failure: &InferenceFailure, request_id: &RequestId) -> io::Erro
     tracing::warn!(
         http.request_id = request_id.as_str(),
         error = %failure,
-        "speech broke off after it had begun: {failure}"
+        "speech failed after its first bytes were sent: {failure}"
     );
     io::Error::other("the speech broke off")
 }
@@ -122,7 +122,7 @@ async fn run_speech(speech: PaidSpeech, request: Arc<SpeechRequest>, sender: Sen
         }
         SpeechEnd::Unheard => {
             if let Err(failure) = speech.pay().await {
-                tracing::error!(error = %failure, "speech nobody waited for was not charged: {failure}");
+                tracing::error!(error = %failure, "unheard speech was not charged: {failure}");
             }
         }
     }

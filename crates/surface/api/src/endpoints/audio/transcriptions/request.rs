@@ -9,9 +9,19 @@ use wire::audio::{self as wire_audio, Granularity, TranscriptionFormat};
 
 const FILE_FIELD: &str = "file";
 
+/// The language of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum TranscriptTask {
+    /// The spoken language.
+    Transcribe,
+    /// English.
+    Translate,
+}
+
 /// The requested format and timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TranscriptOptions {
+    pub(super) task: TranscriptTask,
     pub(super) format: TranscriptionFormat,
     pub(super) times: TimestampOptions,
     /// Characters, calculated from the words' times.
@@ -22,7 +32,10 @@ pub(super) struct TranscriptOptions {
 
 impl TranscriptOptions {
     /// Subtitles and verbose JSON need segments, even if the caller did not ask for them.
-    pub(super) fn from_request(fields: &wire_audio::TranscriptionRequest) -> TranscriptOptions {
+    pub(super) fn from_request(
+        fields: &wire_audio::TranscriptionRequest,
+        task: TranscriptTask,
+    ) -> TranscriptOptions {
         let format = fields.response_format.unwrap_or_default();
         let named = fields.timestamp_granularities.as_deref().unwrap_or_default();
         let wants_all = fields.timestamps == Some(true) && named.is_empty();
@@ -36,13 +49,15 @@ impl TranscriptOptions {
         // Plain text cannot contain timestamps.
         if format == TranscriptionFormat::Text {
             return TranscriptOptions {
+                task,
                 format,
                 times: TimestampOptions::default(),
                 chars: false,
                 insists: false,
             };
         }
-        TranscriptOptions { format, times: TimestampOptions { segments, words }, chars, insists }
+        let times = TimestampOptions { segments, words };
+        TranscriptOptions { task, format, times, chars, insists }
     }
 
     /// True if timestamps were requested and the model returned speech without any.

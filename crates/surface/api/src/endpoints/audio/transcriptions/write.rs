@@ -1,6 +1,6 @@
 //! Writes a transcript in the requested format.
 
-use engine::{TimestampOptions, TranscriptionAnswer, TranscriptionSegment, TranscriptionWord};
+use engine::{TranscriptionAnswer, TranscriptionSegment, TranscriptionWord};
 use http_frame::reply::WithHeaders;
 use http_frame::reply::transcript::TranscriptReply;
 use wire::audio::{
@@ -8,8 +8,11 @@ use wire::audio::{
     VerboseTranscription, WordTime,
 };
 
-use super::request::TranscriptOptions;
+use super::request::{TranscriptOptions, TranscriptTask};
 use super::subtitles;
+
+/// The language of translations, in the words of OpenAI.
+const ENGLISH: &str = "english";
 
 /// `length_s` is the length of the recording in seconds.
 pub(super) fn write_transcript(
@@ -26,7 +29,7 @@ pub(super) fn write_transcript(
             TranscriptReply::Json(WithHeaders::new(build_transcription(transcript, length_s, wish)))
         }
         TranscriptionFormat::VerboseJson => TranscriptReply::Verbose(WithHeaders::new(
-            build_verbose_transcription(transcript, length_s, wish.times),
+            build_verbose_transcription(transcript, length_s, wish),
         )),
     }
 }
@@ -52,9 +55,14 @@ fn build_transcription(
 fn build_verbose_transcription(
     transcript: TranscriptionAnswer,
     length_s: f64,
-    times: TimestampOptions,
+    wish: TranscriptOptions,
 ) -> VerboseTranscription {
+    let times = wish.times;
     let TranscriptionAnswer { text, language, segments, words, .. } = transcript;
+    let (task, language) = match wish.task {
+        TranscriptTask::Transcribe => ("transcribe", language),
+        TranscriptTask::Translate => ("translate", Some(ENGLISH.to_owned())),
+    };
     let numbered: Vec<(usize, TranscriptionSegment)> = segments.into_iter().enumerate().collect();
     let segment = |(id, it): (usize, TranscriptionSegment)| VerboseSegment {
         id,
@@ -67,7 +75,7 @@ fn build_verbose_transcription(
         no_speech_prob: it.certainty.map(|it| it.no_speech_prob),
     };
     VerboseTranscription {
-        task: "transcribe",
+        task,
         language,
         duration: length_s,
         text,

@@ -25,7 +25,7 @@ const TRAIT_MASK: &str = "mask_edit";
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/images/edits", create_image_edit)
         .tag("Images")
-        .summary("Change pictures, as OpenAI's clients ask")
+        .summary("Edit images (OpenAI format)")
         .paid()
         .build()
 }

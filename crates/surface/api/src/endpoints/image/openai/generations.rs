@@ -23,7 +23,7 @@ use crate::endpoints::inference_body::InferenceBody;
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/images/generations", create_image)
         .tag("Images")
-        .summary("Make a picture, as OpenAI's clients ask")
+        .summary("Generate an image (OpenAI format)")
         .paid()
         .build()
 }

@@ -22,7 +22,7 @@ const PROMPT: &str = "Make a variation of this picture: the same subject and sty
 pub(crate) fn build_endpoint() -> ApiEndpoint {
     EndpointBuilder::post("/images/variations", create_image_variation)
         .tag("Images")
-        .summary("Vary a picture, as OpenAI's clients ask")
+        .summary("Create a variation of an image (OpenAI format)")
         .paid()
         .build()
 }

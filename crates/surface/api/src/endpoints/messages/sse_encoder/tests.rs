@@ -5,6 +5,7 @@ use http_frame::request_id::RequestId;
 use ledger_core::{ChargeReceipt, CurrencyBalances, EntryId};
 use serde_json::{Value, json};
 
+use super::super::mcp::McpNames;
 use super::*;
 use crate::endpoints::messages::reply::MadeSearch;
 use crate::endpoints::messages::thinking_seal::tests::seal;
@@ -17,6 +18,8 @@ fn build_head(display: ThinkingDisplay) -> MessageHead {
         seal: seal("m", 1),
         search: None,
         prompt_estimate: 11,
+        stops: vec!["END".to_owned()],
+        mcp: McpNames::default(),
     }
 }
 
@@ -392,4 +395,21 @@ fn a_forwarded_answer_that_is_cut_here_ends_properly() {
     ]);
     let lines = shorten(&events);
     assert_eq!(lines, ["message_start", "start text", "stop", "end max_tokens", "message_stop"]);
+}
+
+#[test]
+fn a_stop_sequence_that_the_engine_names_is_the_reason_of_the_end() {
+    let end = |stop: &str, reason: FinishReason| {
+        let named = ChoiceDelta { stop_match: Some(stop.to_owned()), ..finish(reason) };
+        let parts = vec![chunk(content("So")), chunk(named), settle()];
+        let events = encode_with(build_head(ThinkingDisplay::Shown), parts);
+        events[events.len() - 2]["delta"].clone()
+    };
+    let met = json!({"stop_reason": "stop_sequence", "stop_sequence": "END"});
+    assert_eq!(end("END", FinishReason::Stop), met);
+    // Words of the server's own in the same place are no sequence of the caller's.
+    let ended = json!({"stop_reason": "end_turn", "stop_sequence": null});
+    assert_eq!(end("stop", FinishReason::Stop), ended);
+    let cut = json!({"stop_reason": "max_tokens", "stop_sequence": null});
+    assert_eq!(end("END", FinishReason::Length), cut);
 }

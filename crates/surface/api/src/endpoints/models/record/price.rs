@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ::wire::models as wire;
 use domain::pricing::{
-    ImagePrice, ImageRates, InpaintPrice, MusicPrice, QualityRates, TokenPrice, UnitRate,
+    ImagePrice, ImageRates, InpaintPrice, MusicPrice, QualityRates, RerankPrice, TokenPrice,
+    UnitRate,
 };
 use money::PriceUnits;
 
@@ -59,6 +60,13 @@ pub(super) fn build_inpaint_pricing(price: &InpaintPrice) -> wire::InpaintPricin
             additional: per_one(it.additional),
         }),
         quality: by_resolution(&price.quality, build_quality_pricing),
+    }
+}
+
+pub(super) fn build_rerank_pricing(price: RerankPrice) -> wire::RerankPricing {
+    wire::RerankPricing {
+        input: per_million(price.input),
+        per_thousand_documents: to_amount(price.document, PriceUnits::Thousand),
     }
 }
 

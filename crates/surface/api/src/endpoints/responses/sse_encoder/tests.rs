@@ -20,9 +20,11 @@ fn head() -> ResponseHead {
         strips_thoughts: false,
         call_names: CallNames::default(),
         sealer: None,
+        streams_summary: false,
         lists_sources: false,
         query: None,
         sources: Arc::default(),
+        mcp_start: Vec::new(),
     }
 }
 

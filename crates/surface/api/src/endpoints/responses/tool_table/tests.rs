@@ -4,6 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
+fn into_parts(table: ToolTable) -> (Vec<ChatTool>, CallNames) {
+    (table.list_functions(), table.into_call_names())
+}
+
 fn build(tools: Value) -> (ToolTable, ValidationFaults) {
     let tools: Vec<ResponseTool> = serde_json::from_value(tools).unwrap();
     let (mut table, mut faults) = (ToolTable::default(), ValidationFaults::default());
@@ -23,7 +27,7 @@ fn a_namespaced_function_has_a_flat_name_that_leads_back() {
     let (table, faults) =
         build(json!([{"type": "namespace", "name": "mcp__rec", "tools": [inner]}]));
     assert!(faults.is_empty());
-    let (functions, names) = table.into_parts();
+    let (functions, names) = into_parts(table);
     assert_eq!(functions[0].name, "mcp__rec__echo");
     assert_eq!(names.find("mcp__rec__echo"), namespaced("mcp__rec", "echo"));
 }
@@ -35,7 +39,7 @@ fn a_flat_name_is_at_most_64_characters_of_those_that_chats_allow() {
         {"type": "function", "name": "echo"},
         {"type": "function", "name": "écho there"},
     ]}]);
-    let (functions, names) = build(tools).0.into_parts();
+    let (functions, names) = into_parts(build(tools).0);
     for (function, name) in functions.iter().zip(["echo", "écho there"]) {
         assert!(is_chat_name(&function.name), "{}", function.name);
         assert_eq!(names.find(&function.name), namespaced(&long, name));
@@ -50,7 +54,7 @@ fn two_tools_never_share_a_name_in_the_chat() {
         {"type": "namespace", "name": "a", "tools": [{"type": "function", "name": "b"}]},
         {"type": "custom", "name": "a__b"},
     ]);
-    let (functions, names) = build(tools).0.into_parts();
+    let (functions, names) = into_parts(build(tools).0);
     assert_eq!(functions.len(), 3);
     assert_eq!(names.find(&functions[0].name).namespace, None);
     assert_eq!(names.find(&functions[1].name), namespaced("a", "b"));
@@ -61,7 +65,7 @@ fn two_tools_never_share_a_name_in_the_chat() {
 fn a_custom_tool_is_a_function_of_one_text_with_its_grammar_described() {
     let tools = json!([{"type": "custom", "name": "apply_patch", "description": "Edits files.",
         "format": {"type": "grammar", "syntax": "lark", "definition": "start: \"x\""}}]);
-    let (functions, _) = build(tools).0.into_parts();
+    let (functions, _) = into_parts(build(tools).0);
     let described = functions[0].description.as_deref().unwrap();
     assert!(described.starts_with("Edits files.") && described.ends_with("start: \"x\""));
     let parameters: Value =
