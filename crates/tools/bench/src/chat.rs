@@ -7,7 +7,7 @@ use crate::load::RequestFactory;
 use crate::upstream::ScriptedAnswer;
 
 /// Words of a stream. Three more events have its role, end and usage, and one closes it.
-const WORDS: usize = 64;
+pub(crate) const WORDS: usize = 64;
 pub const EVENTS: u32 = 68;
 /// The pace of an upstream that generates 200 tokens per second.
 pub const PAUSE: Duration = Duration::from_millis(5);

@@ -6,6 +6,7 @@ pub mod ledger_fixture;
 pub mod load;
 pub mod nginx;
 pub mod process;
+pub mod protocols;
 pub mod quota;
 pub mod samples;
 pub mod service;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use access::KeyRing;
 use api::console::{ConsoleApp, ConsoleState};
 use axum::Router;
 use config::environment::ProcessEnvironment;
@@ -15,7 +14,6 @@ use domain::current_catalogue::CurrentCatalogue;
 use domain::entropy::{EntropySource, time_ordered_id};
 use domain::limits::failures::RecentFailures;
 use domain::limits::window::WindowLimiter;
-use domain::secret::{PepperPair, SecretPepper};
 use engine_wiring::EngineEnvironment;
 use http_frame::anonymous_limits::AnonymousLimits;
 use http_frame::app::{AppState, SharedApp};
@@ -24,7 +22,7 @@ use http_frame::hosts::HostPolicy;
 use http_frame::input::BodyMemory;
 use http_frame::recent_errors::RefusedCalls;
 use http_frame::session_state::SessionState;
-use http_frame::settings::{ApiSettings, BrandLogo, BrandSettings};
+use http_frame::settings::{ApiSettings, BrandLogo, BrandSettings, StoredResponseSettings};
 use http_frame::wallets::WalletState;
 use ledger::{ChargeLine, Ledger, WorkCharge};
 use ledger_core::{EntryId, HoldRange, LedgerRules, LimitPeriod, OwnerId};
@@ -40,7 +38,6 @@ use store::owner::{Owner, OwnerKind};
 use store::usage::UsageDetails;
 use store::write::{StoreWrite, WriteGroup};
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wallet::WalletAddress;
 
@@ -50,10 +47,13 @@ use crate::clock::TestClock;
 use crate::contract::ApiContract;
 use crate::database;
 use crate::failing_queries::FailingQueries;
+use crate::mcp_server;
 use crate::media_engine::StubMediaEngine;
 use crate::names::TestNames;
 use crate::node::{self, StubNode};
-use crate::parts::{build_console, build_jobs, build_payments, build_wallets};
+use crate::parts::{
+    build_batches, build_console, build_jobs, build_key_ring, build_payments, build_wallets,
+};
 use crate::seed::SplitMixEntropy;
 use crate::site::StubSite;
 use crate::upstream::StubUpstream;
@@ -122,8 +122,7 @@ impl TestApp {
     async fn with_fixture(store: Arc<dyn Store>, folder: TempDir, fixture: &str) -> TestApp {
         let clock = Arc::new(ManualClock::at(Timestamp::parse(BEGINNING).unwrap()));
         let entropy = Arc::new(SplitMixEntropy::new(SEED));
-        let now: Arc<dyn Clock> = clock.clone();
-        let random: Arc<dyn EntropySource> = entropy.clone();
+        let (now, random): (Arc<dyn Clock>, Arc<dyn EntropySource>) = (clock.clone(), entropy);
         let ledger =
             Ledger::open(store.clone(), now.clone(), random.clone(), LedgerRules::default());
         let upstream = StubUpstream::start().await;
@@ -132,7 +131,7 @@ impl TestApp {
         let (engines, maker) = build_engines(&config, &ground);
         let (node, site) = (StubNode::start().await, StubSite::start().await);
         let proxy = node::build_proxy(&node, store.as_ref(), now.clone()).await;
-        let ledger = Arc::new(ledger.await.unwrap());
+        let (ledger, reader) = (Arc::new(ledger.await.unwrap()), Arc::<InProcessReader>::default());
         let (tasks, chain) = (TaskTracker::new(), Arc::new(StubChain::new(clock.clone())));
         let parts = PaymentParts {
             store: store.clone(),
@@ -141,19 +140,21 @@ impl TestApp {
             clock: now.clone(),
             tasks: tasks.clone(),
         };
-        let reader = Arc::<InProcessReader>::default();
         let app = Arc::new(AppState {
+            mcp: mcp_server::build_access(&config),
             wallets: Arc::new(build_wallets(Some(build_payments(parts)))),
             sessions: Arc::new(SessionState::new(&SESSION_SECRET)),
             refused: Arc::new(RefusedCalls::new(now.now())),
             settings: build_settings(&config),
             catalogue: Arc::new(CurrentCatalogue::new(Catalogue::build(config.models).unwrap())),
             jobs: Arc::new(build_jobs(&store, &ledger, &engines, &folder, &now, &random)),
+            batches: build_batches(&store, &ledger, &folder, &now, &random),
             engines,
             proxy: Arc::new(proxy),
             web: site.web(&config.scrape, &config.search, reader.clone()),
-            keys: Arc::new(key_ring(&store, &now, &random)),
+            keys: Arc::new(build_key_ring(&store, &now, &random)),
             nodes: None,
+            background: Arc::default(),
             ledger,
             store,
             limiter: WindowLimiter::default(),
@@ -165,12 +166,7 @@ impl TestApp {
             entropy: random,
             tasks,
         });
-        let owner = add_account(&app, "default").await;
-        let entry = EntryId(time_ordered_id(app.clock.now(), app.entropy.as_ref()));
-        let credit = (BalanceCurrency::Usd, Nano::from_units(10));
-        app.ledger.grant(entry, owner, credit, None, Vec::new()).await.unwrap();
-        let (_, admin_secret) =
-            app.keys.create(owner, KeyKind::Admin, key_settings("first")).await.unwrap();
+        let (owner, admin_secret) = add_first_account(&app).await;
         let served = ConsoleApp { app: Arc::clone(&app), console: Arc::new(build_console()) };
         TestApp {
             router: api::build_router(served.clone()),
@@ -203,8 +199,7 @@ impl TestApp {
         let parts = (Arc::clone(&store), Arc::clone(&clock), Arc::clone(entropy));
         let ledger = Ledger::open(parts.0, parts.1, parts.2, LedgerRules::default()).await.unwrap();
         let proxy = node::build_proxy(&self.node, store.as_ref(), Arc::clone(&clock)).await;
-        let peppers = PepperPair { current: SecretPepper::new(&[7; 32]), before: None };
-        let keys = KeyRing::new(Arc::clone(&store), clock.clone(), Arc::clone(entropy), peppers);
+        let keys = build_key_ring(&store, &clock, entropy);
         let (ledger, tasks) = (Arc::new(ledger), TaskTracker::new());
         let parts = PaymentParts {
             store: Arc::clone(&store),
@@ -217,8 +212,10 @@ impl TestApp {
         let jobs = build_jobs(&store, &ledger, &engines, &self.folder, &clock, entropy);
         let jobs = Arc::new(jobs);
         jobs.break_leases().await.unwrap();
+        let batches = build_batches(&store, &ledger, &self.folder, &clock, entropy);
         self.app = Arc::new(AppState {
             jobs,
+            batches,
             wallets: Arc::new(build_wallets(Some(build_payments(parts)))),
             sessions: Arc::new(SessionState::new(&SESSION_SECRET)),
             refused: Arc::new(RefusedCalls::new(clock.now())),
@@ -227,8 +224,10 @@ impl TestApp {
             engines: Arc::clone(&self.app.engines),
             proxy: Arc::new(proxy),
             web: Arc::clone(&self.app.web),
+            mcp: Arc::clone(&self.app.mcp),
             keys: Arc::new(keys),
             nodes: None,
+            background: Arc::default(),
             ledger,
             store,
             limiter: WindowLimiter::default(),
@@ -240,6 +239,7 @@ impl TestApp {
             entropy: Arc::clone(entropy),
             tasks,
         });
+        api::response_worker::break_leases(&self.app).await.unwrap();
         self.router = self.build_router();
     }
 
@@ -247,16 +247,19 @@ impl TestApp {
         let app = &self.app;
         self.app = Arc::new(AppState {
             jobs: Arc::clone(&app.jobs),
+            batches: Arc::clone(&app.batches),
             settings,
             catalogue: Arc::clone(&app.catalogue),
             engines: Arc::clone(&app.engines),
             proxy: Arc::clone(&app.proxy),
             web: Arc::clone(&app.web),
+            mcp: Arc::clone(&app.mcp),
             wallets,
             sessions: Arc::clone(&app.sessions),
             refused: Arc::clone(&app.refused),
             keys: Arc::clone(&app.keys),
             nodes: None,
+            background: Arc::default(),
             ledger: Arc::clone(&app.ledger),
             store: Arc::clone(&app.store),
             limiter: WindowLimiter::default(),
@@ -377,20 +380,6 @@ impl TestApp {
     pub fn reader_task_count(&self) -> usize {
         self.reader.tasks.load(Ordering::Relaxed)
     }
-
-    /// Runs the due jobs, and waits until they have ended or are postponed.
-    pub async fn run_jobs(&self) {
-        let stop = CancellationToken::new();
-        self.app.jobs.claim_due_jobs(&self.app.tasks, &stop).await.unwrap();
-        self.settle_tasks().await;
-    }
-
-    /// Waits for background work that outlives its request.
-    pub async fn settle_tasks(&self) {
-        self.app.tasks.close();
-        self.app.tasks.wait().await;
-        self.app.tasks.reopen();
-    }
 }
 
 /// The operator's prompt that is put before the callers' system prompts.
@@ -446,6 +435,7 @@ fn build_settings(config: &ServiceConfig) -> ApiSettings {
             privacy_url: brand.privacy_url,
         },
         takes_wallets: true,
+        responses: StoredResponseSettings::default(),
     }
 }
 
@@ -475,13 +465,14 @@ fn build_engines(
     (Arc::new(CurrentEngines::new(engines)), maker)
 }
 
-fn key_ring(
-    store: &Arc<dyn Store>,
-    clock: &Arc<dyn Clock>,
-    entropy: &Arc<dyn EntropySource>,
-) -> KeyRing {
-    let peppers = PepperPair { current: SecretPepper::new(&[7; 32]), before: None };
-    KeyRing::new(Arc::clone(store), Arc::clone(clock), Arc::clone(entropy), peppers)
+/// Adds the account of the first start with its credit; returns it and its ADMIN key.
+async fn add_first_account(app: &AppState) -> (OwnerId, String) {
+    let owner = add_account(app, "default").await;
+    let entry = EntryId(time_ordered_id(app.clock.now(), app.entropy.as_ref()));
+    let credit = (BalanceCurrency::Usd, Nano::from_units(10));
+    app.ledger.grant(entry, owner, credit, None, Vec::new()).await.unwrap();
+    let (_, secret) = app.keys.create(owner, KeyKind::Admin, key_settings("first")).await.unwrap();
+    (owner, secret)
 }
 
 async fn add_account(app: &AppState, name: &str) -> OwnerId {

@@ -61,7 +61,9 @@ impl ApiContract {
             return Some(exact);
         }
         let matching = paths.keys().filter(|template| matches_template(template, path));
-        matching.max_by_key(|template| template.len()).map(String::as_str)
+        matching
+            .max_by_key(|template| (segments(template) == segments(path), template.len()))
+            .map(String::as_str)
     }
 
     pub fn document(&self) -> &Value {
@@ -94,6 +96,10 @@ fn escape(key: &str) -> String {
 pub struct ContractReply<'a> {
     pub content_type: &'a str,
     pub json: Option<&'a Value>,
+}
+
+fn segments(path: &str) -> usize {
+    path.matches('/').count()
 }
 
 fn matches_template(template: &str, path: &str) -> bool {

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use access::KeyRing;
 use api::console::assets::{ConsoleAssets, DocumentationPage, StaticAsset};
 use api::console::{ConsoleState, OperateError, OperatorKey};
+use batches::{BatchDependencies, BatchService, BatchSettings};
 use domain::entropy::EntropySource;
+use domain::secret::{PepperPair, SecretPepper};
 use futures_util::future::BoxFuture;
 use http_frame::engines::CurrentEngines;
 use http_frame::wallets::WalletState;
@@ -13,6 +16,7 @@ use jobs::{JobQueue, LinkSecret};
 use ledger::Ledger;
 use media_store::MediaStore;
 use moment::Clock;
+use money::PriceFactor;
 use payments::{PaymentParts, PaymentPolicy, PaymentService};
 use serde_json::Value;
 use store::Store;
@@ -20,6 +24,15 @@ use tempfile::TempDir;
 use wallet::{ChainNetwork, SignInRules, TokenSecret};
 
 use crate::chain;
+
+pub(crate) fn build_key_ring(
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    entropy: &Arc<dyn EntropySource>,
+) -> KeyRing {
+    let peppers = PepperPair { current: SecretPepper::new(&[7; 32]), before: None };
+    KeyRing::new(Arc::clone(store), Arc::clone(clock), Arc::clone(entropy), peppers)
+}
 
 pub(crate) fn build_jobs(
     store: &Arc<dyn Store>,
@@ -41,6 +54,29 @@ pub(crate) fn build_jobs(
     };
     let look_every = Duration::from_millis(1);
     JobQueue::new(parts, jobs::QueueSettings { look_every, ..jobs::QueueSettings::default() })
+}
+
+/// Files and batches at half price, whose lines are tried again at once.
+pub(crate) fn build_batches(
+    store: &Arc<dyn Store>,
+    ledger: &Arc<Ledger>,
+    folder: &TempDir,
+    clock: &Arc<dyn Clock>,
+    entropy: &Arc<dyn EntropySource>,
+) -> Arc<BatchService> {
+    let parts = BatchDependencies {
+        store: Arc::clone(store),
+        ledger: Arc::clone(ledger),
+        media: MediaStore::open_directory(&folder.path().join("media")).unwrap(),
+        clock: Arc::clone(clock),
+        entropy: Arc::clone(entropy),
+    };
+    let price_factor = PriceFactor::parse("0.5").unwrap().unwrap();
+    let retry_pause = Duration::from_millis(1);
+    let lines_max = 1_000;
+    let settings =
+        BatchSettings { price_factor, retry_pause, lines_max, ..BatchSettings::default() };
+    Arc::new(BatchService::new(parts, settings))
 }
 
 /// A console of two files and two documentation pages; its operator actions echo the request.

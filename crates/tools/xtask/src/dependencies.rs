@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::command;
 
 /// Crates of rules and types without I/O.
-const PURE: [&str; 13] = [
+const PURE: [&str; 15] = [
     "money",
     "ledger-core",
     "moment",
@@ -19,6 +19,8 @@ const PURE: [&str; 13] = [
     "engine",
     "wallet",
     "phonemes",
+    "sign-in",
+    "card-payments",
 ];
 /// Dependencies that would bring a clock, a socket or a disk into them.
 const IMPURE: [&str; 4] = ["tokio", "axum", "reqwest", "rusqlite"];

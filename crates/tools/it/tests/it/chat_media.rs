@@ -93,7 +93,7 @@ async fn addresses_inside_the_operators_network_are_refused_where_they_stand() {
             ["messages",0,"content",2]: Supplied video did not pass validation checks. Its URL must name a public host; send a data URL instead.
             ["messages",0,"content",4]: Supplied image did not pass validation checks. Its URL must use port 80 or 443.
             ["messages",0,"content",5]: Supplied image did not pass validation checks. Send a data URL in base64, or an https or http URL.
-            ["messages",0,"content",3]: Supplied file did not pass validation checks. Its URL must not carry a user name or a password."#]],
+            ["messages",0,"content",3]: Supplied file did not pass validation checks. Its URL must not contain a user name or a password."#]],
     );
     let input = json!([{"role": "user", "content": [
         {"type": "input_image", "image_url": "http://192.168.0.1/a.png"}]}]);
@@ -120,9 +120,9 @@ async fn names_that_point_inward_are_refused_where_they_stand() {
     check_faults(
         &send(&app, &[parts]).await,
         expect![[r#"
-        ["messages",0,"content",1]: Supplied image did not pass validation checks. Its host stands for an address that is not public; send a data URL instead.
+        ["messages",0,"content",1]: Supplied image did not pass validation checks. Its host has an address that is not public; send a data URL instead.
         ["messages",0,"content",2]: Supplied video did not pass validation checks. Its host could not be looked up; check the name, or send a data URL instead.
-        ["messages",0,"content",3]: Supplied file did not pass validation checks. Its host stands for an address that is not public; send a data URL instead."#]],
+        ["messages",0,"content",3]: Supplied file did not pass validation checks. Its host has an address that is not public; send a data URL instead."#]],
     );
     let input = json!([{"role": "user", "content": [
         {"type": "input_image", "image_url": "https://inward.example.com/a.png"}]}]);
@@ -130,7 +130,7 @@ async fn names_that_point_inward_are_refused_where_they_stand() {
     check_faults(
         &reply,
         expect![[
-            r#"["input",0,"content",0]: Supplied image did not pass validation checks. Its host stands for an address that is not public; send a data URL instead."#
+            r#"["input",0,"content",0]: Supplied image did not pass validation checks. Its host has an address that is not public; send a data URL instead."#
         ]],
     );
     assert!(app.upstream.received_bodies().is_empty(), "nothing was passed on");
@@ -148,7 +148,7 @@ async fn an_operator_chooses_the_domains_that_engines_fetch_from() {
     check_faults(
         &send(&app, &[other]).await,
         expect![[
-            r#"["messages",0,"content",0]: Supplied image did not pass validation checks. This server fetches from chosen hosts only; send a data URL instead."#
+            r#"["messages",0,"content",0]: Supplied image did not pass validation checks. This service allows files from certain hosts only; send a data URL instead."#
         ]],
     );
 }

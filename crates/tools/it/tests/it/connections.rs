@@ -87,7 +87,7 @@ async fn garbage_is_a_400_and_the_server_goes_on() {
     let reply = ask(&mut stream, "\x16\x03\x01 this is not http\r\n\r\n").await;
     assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
     let body = reply.split("\r\n\r\n").nth(1).unwrap();
-    assert_eq!(body, r#"{"error":"This is no HTTP request that can be understood."}"#);
+    assert_eq!(body, r#"{"error":"The HTTP request is malformed."}"#);
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     let reply = ask(&mut stream, "GET /api/v1/models HTTP/1.1\r\nhost: x\r\n\r\n").await;
     assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");

@@ -2,6 +2,8 @@
 //!
 //! The list below has an entry for each operation of the document; a missing one fails the test.
 
+mod dialogues;
+mod files;
 mod media;
 
 use axum::http::Method;
@@ -12,8 +14,8 @@ use testkit::wallet::TestWallet;
 
 use crate::embeddings::embedder::{Embedder, embed_with};
 use crate::{
-    audio_queue, characters, completions, image_tools, images, speech, tee, transcriptions,
-    video_queue, voices,
+    audio_queue, characters, completions, image_tools, images, moderations, rerank, speech, tee,
+    transcriptions, translations, video_queue, voices,
 };
 
 /// Good and bad calls of one operation. `{key}` in a path or body stands for a key's id, `{wallet}`
@@ -36,6 +38,8 @@ enum Content {
     Json(Value),
     /// A form with this file.
     File(&'static [u8]),
+    /// The same with these fields.
+    Form(&'static [(&'static str, &'static str)], &'static [u8]),
 }
 
 fn get(path: &'static str) -> Sent {
@@ -72,6 +76,10 @@ fn message(path: &'static str, messages: Value) -> Sent {
     send(Method::POST, path, body)
 }
 
+fn mcp(jsonrpc: &str) -> Sent {
+    send(Method::POST, "/mcp", json!({"jsonrpc": jsonrpc, "id": 1, "method": "ping"}))
+}
+
 fn complete(prompt: Value) -> Sent {
     send(Method::POST, "/completions", json!({"model": "default_code", "prompt": prompt}))
 }
@@ -79,6 +87,15 @@ fn complete(prompt: Value) -> Sent {
 fn embed(input: Value) -> Sent {
     let body = json!({"model": "text-embedding-3-small", "input": input});
     send(Method::POST, "/embeddings", body)
+}
+
+fn rank(documents: Value) -> Sent {
+    let body = json!({"model": "bge-reranker", "query": "Hi", "documents": documents});
+    send(Method::POST, rerank::PATH, body)
+}
+
+fn moderate(input: Value) -> Sent {
+    send(Method::POST, moderations::PATH, json!({"input": input}))
 }
 
 fn example(operation: &'static str, good: Sent, bad: Option<Sent>) -> Example {
@@ -120,16 +137,20 @@ fn web3_key(signature: &str) -> Sent {
 
 fn examples() -> Vec<Example> {
     let mut examples = inference();
+    examples.extend(files::examples());
     examples.extend(media::queues());
     examples.extend(media::pictures());
     examples.extend(media::augment_examples());
     examples.extend(media::character_examples());
+    examples.extend(dialogues::responses());
+    examples.extend(dialogues::conversations());
     examples.extend(models());
     examples.extend(api_keys());
     examples.extend(billing());
     examples.extend(enclaves());
     examples.extend(crypto());
     examples.extend(wallet_examples());
+    examples.push(example("handle_mcp_message", mcp("2.0"), Some(mcp("1.0"))));
     examples
 }
 
@@ -142,6 +163,7 @@ fn inference() -> Vec<Example> {
         ),
         example("create_completion", complete(json!("Hi")), Some(complete(json!([])))),
         example("create_response", respond(json!("Hi")), Some(respond(json!([])))),
+        example("list_responses", get("/responses"), Some(get("/responses?limit=0"))),
         example(
             "create_message",
             message("/messages", json!([{"role": "user", "content": "Hi"}])),
@@ -153,11 +175,18 @@ fn inference() -> Vec<Example> {
             Some(message("/messages/count_tokens", json!([]))),
         ),
         example("create_embedding", embed(json!("Hi")), Some(embed(json!([])))),
+        example("create_rerank", rank(json!(["Hi"])), Some(rank(json!([])))),
+        example("create_moderation", moderate(json!("Hi")), Some(moderate(json!([])))),
         example("create_speech", speak(json!("Hi")), Some(speak(json!("")))),
         example(
             "create_transcription",
             transcribe(transcriptions::TONE),
             Some(transcribe(b"no sound")),
+        ),
+        example(
+            "create_translation",
+            upload(translations::PATH, transcriptions::TONE),
+            Some(upload(translations::PATH, b"no sound")),
         ),
         example(
             "create_video_transcription",
@@ -290,6 +319,7 @@ async fn check(example: &Example, operation: &Value) {
     if ["create_transcription", "create_video_transcription"].contains(id) {
         app.upstream.queue_script(transcriptions::hello());
     }
+    queue_score_script(&app, id);
     let is_painted = ["generate_image", "create_image", "edit_image", "multi_edit_image"];
     let is_varied = ["create_image_edit", "create_image_variation"];
     if is_painted.contains(id) || is_varied.contains(id) {
@@ -342,6 +372,17 @@ async fn check(example: &Example, operation: &Value) {
     }
 }
 
+/// The upstream's answer to a translation, a ranking or a moderation.
+fn queue_score_script(app: &TestApp, operation: &str) {
+    let script = match operation {
+        "create_translation" => translations::hello(),
+        "create_rerank" => rerank::scores(&[0.5], &Value::Null),
+        "create_moderation" => moderations::verdicts(1),
+        _ => return,
+    };
+    app.upstream.queue_script(script);
+}
+
 /// The service with the setup that the operation needs.
 async fn app_for(operation: &str) -> TestApp {
     match operation {
@@ -356,6 +397,8 @@ async fn app_for(operation: &str) -> TestApp {
         "download_media" | "revoke_media" => video_queue::private().await,
         "remove_image_background" => image_tools::app().await,
         "create_voice" => voices::app().await,
+        "create_rerank" => rerank::app().await,
+        "create_moderation" => moderations::app().await,
         _ => TestApp::start().await,
     }
 }
@@ -366,17 +409,25 @@ struct QueuedJobs {
     music: String,
     video: String,
     link: String,
+    dialogue: dialogues::StoredDialogue,
+    file: String,
+    batch: String,
 }
 
 impl QueuedJobs {
     async fn of(app: &TestApp, operation: &str) -> QueuedJobs {
+        if operation.contains("_file") || operation.ends_with("_batch") {
+            return files::prepare(app, operation).await;
+        }
         if !["_audio", "_video", "_media"].iter().any(|it| operation.ends_with(it)) {
-            return QueuedJobs::default();
+            let dialogue = dialogues::StoredDialogue::create(app, operation).await;
+            return QueuedJobs { dialogue, ..QueuedJobs::default() };
         }
         let music = audio_queue::queue(&app.admin()).await;
         let (video, link) = video_queue::queue(&app.admin()).await;
         app.run_jobs().await;
-        QueuedJobs { music, video, link: link.unwrap_or_default() }
+        let link = link.unwrap_or_default();
+        QueuedJobs { music, video, link, ..QueuedJobs::default() }
     }
 }
 
@@ -394,6 +445,11 @@ async fn call(
             .replace("{music}", &made.music)
             .replace("{video}", &made.video)
             .replace("{link}", &made.link)
+            .replace("{response}", &made.dialogue.response)
+            .replace("{conversation}", &made.dialogue.conversation)
+            .replace("{item}", &made.dialogue.item)
+            .replace("{file}", &made.file)
+            .replace("{batch}", &made.batch)
             .replace("{wallet}", &wallet.address())
             .replace("{token}", token)
             .replace("{signature}", &wallet.sign(token))
@@ -404,6 +460,7 @@ async fn call(
             client.send(sent.method.clone(), &path, axum::body::Body::empty()).await
         }
         Content::File(file) => client.post_form(&path, &[], Some(("file", file))).await,
+        Content::Form(fields, file) => client.post_form(&path, fields, Some(("file", file))).await,
         Content::Json(body) => {
             let body: Value = serde_json::from_str(&fill(&body.to_string())).unwrap();
             client.send_json(sent.method.clone(), &path, &body).await

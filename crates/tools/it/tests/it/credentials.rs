@@ -41,6 +41,12 @@ use Outcome::{Admitted, Broken, Refused};
 type Row = [Outcome; 10];
 
 const OPEN: Row = [Admitted; 10];
+/// Needs no credential, and refuses one that is not valid.
+const OPEN_TO_VALID: Row = {
+    let mut row = OPEN;
+    row[1] = Refused(401);
+    row
+};
 const CUSTOMER: Row = [
     Refused(402),
     Refused(401),
@@ -130,13 +136,28 @@ const OPERATOR_SESSION: Row = [
 ];
 
 /// Operations that cost money, and those that fetch their results.
-const CUSTOMER_PATHS: [&str; 28] = [
+const CUSTOMER_PATHS: &[&str] = &[
+    "/files",
+    "/files/{file_id}",
+    "/files/{file_id}/content",
+    "/batches",
+    "/batches/{batch_id}",
+    "/batches/{batch_id}/cancel",
+    "/responses/{response_id}",
+    "/responses/{response_id}/input_items",
+    "/responses/{response_id}/cancel",
+    "/conversations",
+    "/conversations/{conversation_id}",
+    "/conversations/{conversation_id}/items",
+    "/conversations/{conversation_id}/items/{item_id}",
     "/chat/completions",
     "/messages",
     "/messages/count_tokens",
     "/completions",
     "/responses",
     "/embeddings",
+    "/rerank",
+    "/moderations",
     "/image/generate",
     "/image/edit",
     "/image/multi-edit",
@@ -147,6 +168,7 @@ const CUSTOMER_PATHS: [&str; 28] = [
     "/images/variations",
     "/audio/speech",
     "/audio/transcriptions",
+    "/audio/translations",
     "/audio/queue",
     "/audio/retrieve",
     "/audio/complete",
@@ -196,8 +218,9 @@ fn row_of(path: &str) -> Option<Row> {
     ];
     let operator = ["/admin/characters", "/admin/characters/{slug}"];
     let wallet = ["/x402/balance/{walletAddress}", "/x402/transactions/{walletAddress}"];
-    let rows: [(&[&str], Row); 7] = [
-        (&CUSTOMER_PATHS, CUSTOMER),
+    let rows: [(&[&str], Row); 8] = [
+        (CUSTOMER_PATHS, CUSTOMER),
+        (&["/mcp"], OPEN_TO_VALID),
         (&open, OPEN),
         (&any_key, ANY_KEY),
         (&admin, ADMIN),

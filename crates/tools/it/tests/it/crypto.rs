@@ -143,7 +143,7 @@ async fn refused(path: &str, body: &str, expected: Expect) {
 async fn every_method_that_is_not_served_is_named() {
     let body = r#"[{"id":1,"method":"eth_call"},{"id":2,"method":"eth_sign"},{"id":3,"method":"eth_newFilter"},
         {"id":4,"method":"eth_subscribe"},{"id":5,"method":"admin_peers"},{"id":6,"method":"starknet_call"}]"#;
-    refused(BASE, body, expect![[r#"400 {"error":"Unsupported methods: eth_sign (no node here holds keys or mines; sign locally and use eth_sendRawTransaction), eth_newFilter (filters live on one node; use eth_getLogs instead), eth_subscribe (subscriptions need a WebSocket; poll over HTTP instead), admin_peers (not on the list of served methods), starknet_call (served only on starknet)"}"#]]).await;
+    refused(BASE, body, expect![[r#"400 {"error":"Unsupported methods: eth_sign (the nodes have no keys; sign locally and use eth_sendRawTransaction), eth_newFilter (filters exist on one node only; use eth_getLogs instead), eth_subscribe (subscriptions need a WebSocket; poll over HTTP instead), admin_peers (not on the list of served methods), starknet_call (served only on starknet)"}"#]]).await;
     let body = r#"{"id":1,"method":"eth_call"}"#;
     refused(
         "/crypto/rpc/starknet-mainnet",

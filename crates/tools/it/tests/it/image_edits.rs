@@ -56,9 +56,9 @@ async fn a_picture_is_fetched_from_a_public_address_and_from_no_other() {
     let reply = app.admin().post(EDIT, &ask("/a.png")).await;
     assert_eq!(told(&reply.body), (ImageFileFormat::Png, 1456, 720), "{}", reply.text());
     for (path, told) in [
-        ("/page", "It is no picture that is known here."),
+        ("/page", "The image format is not supported."),
         ("/gone", "Its host answered with the status 404."),
-        ("/inward", "It redirects to where nothing is fetched from."),
+        ("/inward", "It redirects to a URL that is not allowed."),
     ] {
         let reply = app.admin().post(EDIT, &ask(path)).await;
         assert_eq!(reply.status, 400, "{}", reply.text());
@@ -154,7 +154,7 @@ pub(crate) fn crc(bytes: &[u8]) -> u32 {
 
 #[tokio::test]
 async fn files_that_are_no_pictures_are_refused_with_the_reason() {
-    check_refused(b"", expect![[r#"400 {"error":"`image`: It is no picture that is known here. Send a PNG, JPEG or WebP file.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
+    check_refused(b"", expect![[r#"400 {"error":"`image`: The image format is not supported. Send a PNG, JPEG or WebP file.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
     check_refused(b"<?xml version=\"1.0\"?><svg/>", expect![[r#"400 {"error":"`image`: It is an SVG drawing. Send a PNG, JPEG or WebP file.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
     check_refused(b"GIF89a", expect![[r#"400 {"error":"`image`: It is a GIF file. Send a PNG, JPEG or WebP file.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
     check_refused(&bomb(60_000, 60_000), expect![[r#"400 {"error":"`image`: Image dimensions exceed the maximum allowed: 60000 × 60000, where at most 33177600 pixels can be taken.","code":"IMAGE_TOO_LARGE"}"#]]).await;
@@ -172,7 +172,7 @@ async fn files_that_are_no_pictures_are_refused_with_the_reason() {
     check_refused(&whole[..whole.len() / 2], expect![[r#"400 {"error":"`image`: The image file is corrupted or unreadable.","code":"CORRUPTED_IMAGE"}"#]]).await;
     let mut polyglot = png(256, 256);
     polyglot.extend_from_slice(b"PK\x03\x04 and so on");
-    check_refused(&polyglot, expect![[r#"400 {"error":"`image`: Behind its PNG there is another file. Send the picture alone.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
+    check_refused(&polyglot, expect![[r#"400 {"error":"`image`: The file contains other data after the PNG image. Send the image alone.","code":"INVALID_IMAGE_FORMAT"}"#]]).await;
 }
 
 #[tokio::test]

@@ -229,12 +229,12 @@ async fn what_cannot_be_passed_on_is_refused_and_not_passed_over() {
         (
             ask(&json!({"enhance_prompt": true})),
             "/details/enhance_prompt/_errors/0",
-            "Prompts are not rewritten here; leave it out, or false",
+            "Prompts are not rewritten; leave the field out, or send `false`",
         ),
         (
             ask(&json!({"model": "banana-pro", "disable_prompt_optimization_thinking": true})),
             "/details/disable_prompt_optimization_thinking/_errors/0",
-            "This model thinks about every prompt and cannot be told not to",
+            "This model always reasons about the prompt; leave the field out, or send `false`",
         ),
     ] {
         let reply = app.admin().post(PATH, &body).await;
@@ -258,7 +258,7 @@ async fn every_fault_is_told_at_once() {
     check_refused(
         PATH,
         &ask(&wishes),
-        expect![[r#"400 {"_errors":[],"prompt":{"_errors":["Must have at most 1500 characters for this model"]},"inpaint":{"_errors":["`inpaint` is deprecated and disabled. Use POST /image/edit."]},"style_preset":{"_errors":["Unknown style. GET /image/styles lists those there are."]},"variants":{"_errors":["Several variants cannot be returned as one file; leave `return_binary` out"]},"steps":{"_errors":["Must be at most 20 for this model"]},"width":{"_errors":["Must be at least 64 and a multiple of 16, such as 992 or 1008"]}}"#]],
+        expect![[r#"400 {"_errors":[],"prompt":{"_errors":["Must have at most 1500 characters for this model"]},"inpaint":{"_errors":["`inpaint` is deprecated and disabled. Use POST /image/edit."]},"style_preset":{"_errors":["Unknown style. GET /image/styles lists the available styles."]},"variants":{"_errors":["Several variants cannot be returned as one file; leave `return_binary` out"]},"steps":{"_errors":["Must be at most 20 for this model"]},"width":{"_errors":["Must be at least 64 and a multiple of 16, such as 992 or 1008"]}}"#]],
     )
     .await;
     let wishes = json!({

@@ -188,3 +188,35 @@ async fn tokens_are_counted_for_free_and_in_bursts() {
     let bad = ask(json!({"messages": [{"role": "user", "content": [{"type": "hologram"}]}]}));
     assert_eq!(post(&app.admin(), path, &bad).await.status, 400);
 }
+
+#[tokio::test]
+async fn a_stop_sequence_is_told_if_the_provider_names_it() {
+    let app = TestApp::start().await;
+    let mut answer = build_completion("So", &usage());
+    answer["choices"][0]["stop_reason"] = json!("END");
+    app.upstream.queue_script(UpstreamScript::json(200, &answer));
+    let body = json!({"stop_sequences": ["END", "X"]});
+    let message = post(&app.admin(), PATH, &ask(body.clone())).await.ok_json();
+    assert_eq!(
+        (&message["stop_reason"], &message["stop_sequence"]),
+        (&json!("stop_sequence"), &json!("END"))
+    );
+    let mut last = build_chunk(&json!({}), Some("stop"));
+    last["choices"][0]["matched_stop"] = json!("X");
+    let words = build_chunk(&json!({"content": "So"}), None);
+    let events = [words.to_string(), last.to_string(), "[DONE]".to_owned()];
+    app.upstream.queue_script(UpstreamScript::events(events));
+    let mut body = ask(body);
+    body["stream"] = json!(true);
+    let events = read_events(&post(&app.admin(), PATH, &body).await);
+    let delta = &events[events.len() - 2]["delta"];
+    assert_eq!(delta, &json!({"stop_reason": "stop_sequence", "stop_sequence": "X"}));
+    // A provider that names none: the answer is told as ended by itself.
+    app.upstream.queue_script(UpstreamScript::json(200, &build_completion("So", &usage())));
+    body["stream"] = json!(false);
+    let message = post(&app.admin(), PATH, &body).await.ok_json();
+    assert_eq!(
+        (&message["stop_reason"], &message["stop_sequence"]),
+        (&json!("end_turn"), &Value::Null)
+    );
+}

@@ -67,7 +67,8 @@ async fn ten_megabytes_of_schemas_are_refused() {
 #[tokio::test]
 async fn all_faults_are_told_at_once_under_both_prefixes() {
     let app = TestApp::start().await;
-    let body = ask(json!({"tools": [{}], "tool_choice": {"type": "x"}, "mcp_servers": [{}]}));
+    let body =
+        ask(json!({"tools": [{}], "tool_choice": {"type": "x"}, "mcp_servers": [{"name": "x"}]}));
     for path in [PATH, "/v1/messages"] {
         let message =
             check_error(&post(&app.admin(), path, &body).await, 400, "invalid_request_error");
@@ -168,4 +169,20 @@ async fn limits_are_in_the_protocols_headers_of_every_answer() {
     }
     assert!(reply.header("anthropic-ratelimit-tokens-reset").ends_with('Z'));
     assert!(!reply.header("request-id").is_empty());
+}
+
+#[tokio::test]
+async fn tokens_are_counted_up_to_four_mebibytes() {
+    let app = TestApp::start().await;
+    let path = "/v1/messages/count_tokens";
+    let of_bytes = |bytes: usize| ask(json!({"system": "word ".repeat(bytes / 5)}));
+    // A whole conversation with a context of a million tokens.
+    let reply = post(&app.admin(), path, &of_bytes(4_000_000)).await;
+    assert!(500_000 < reply.ok_json()["input_tokens"].as_u64().unwrap());
+    let reply = post(&app.admin(), path, &of_bytes(4 * 1024 * 1024)).await;
+    let message = check_error(&reply, 413, "request_too_large");
+    assert!(message.contains("4 MiB"), "{message}");
+    // A chat of this size is read; its model has a smaller context.
+    let reply = post(&app.admin(), PATH, &of_bytes(4 * 1024 * 1024)).await;
+    check_error(&reply, 400, "invalid_request_error");
 }

@@ -8,12 +8,17 @@ use crate::messages::{PATH, ask, post};
 
 /// `kimi-k3` at a provider of kind `anthropic`.
 async fn start() -> TestApp {
+    start_with(str::to_owned).await
+}
+
+/// As [`start`], with another change of the configuration.
+pub(crate) async fn start_with(change: impl Fn(&str) -> String) -> TestApp {
     TestApp::with_changed_fixture(|fixture| {
         let provider = "[[provider]]\nid = \"other\"\nkind = \"anthropic\"\n";
         let url = "base_url = \"http://127.0.0.1:1/v1\"";
         let changed = fixture
             .replace("\"Kimi K3\"\nprovider = \"main\"", "\"Kimi K3\"\nprovider = \"other\"");
-        format!("{provider}{url}\n{changed}")
+        change(&format!("{provider}{url}\n{changed}"))
     })
     .await
 }
@@ -142,4 +147,24 @@ async fn what_the_provider_bills_beyond_tokens_is_not_passed_on() {
     let refused = post(&app.admin(), PATH, &ask(json!({"tools": [tool]}))).await;
     assert_eq!(refused.status, 400, "{}", refused.text());
     assert!(refused.text().contains("Input tag 'code_execution_20250825'"), "{}", refused.text());
+}
+
+#[tokio::test]
+async fn the_beta_of_a_long_context_is_passed_on_only_for_models_that_have_one() {
+    for (context_tokens, is_passed) in [(131_072, false), (1_000_000, true)] {
+        let app = start_with(|fixture| {
+            let context = |tokens: u64| format!("tier = \"M\"\ncontext_tokens = {tokens}\n");
+            fixture.replace(&context(262_144), &context(context_tokens))
+        })
+        .await;
+        app.upstream.queue_script(UpstreamScript::json(200, &whole("upstream-name")));
+        let client = app.admin().with("anthropic-beta", "a-1,context-1m-2025-08-07,b-2");
+        let reply = post(&client, PATH, &ask(json!({}))).await;
+        reply.ok_json();
+        let betas = if is_passed { "a-1,context-1m-2025-08-07,b-2" } else { "a-1,b-2" };
+        let head = app.upstream.heads()[0].clone();
+        assert!(head.contains(&format!("anthropic-beta: {betas}\r\n")), "{head}");
+        let dropped = reply.headers.contains_key("x-service-dropped-parameters");
+        assert_eq!(dropped, !is_passed);
+    }
 }

@@ -98,7 +98,7 @@ async fn bodies_may_state_their_defaults() {
     }
 }
 
-/// What a description says of a default, as JSON.
+/// The default that a description states, as JSON.
 fn told_default(description: &str) -> Option<Value> {
     let (_, after) = description.split_once("Default: ")?;
     let word = after.split([' ', ',', ';', '\n']).next()?.trim_end_matches('.');

@@ -257,21 +257,17 @@ async fn a_failure_before_the_first_word_has_a_status_and_costs_nothing() {
 }
 
 #[tokio::test]
-async fn what_needs_storage_or_a_search_of_x_is_refused_all_at_once() {
+async fn what_this_service_does_not_do_is_refused_all_at_once() {
     let app = TestApp::start().await;
     let body = json!({
         "model": "kimi-k3",
         "input": "Hi",
-        "previous_response_id": "resp_1",
-        "background": true,
         "tools": [{"type": "x_search"}, {"type": "function"}],
         "service_parameters": {"enable_e2ee": true},
     });
     check_faults(
         &post(&app, &body).await,
         expect![[r#"
-        ["previous_response_id"]: "Responses are not stored; send the whole conversation as `input`"
-        ["background"]: "Responses are not stored; send `stream: true` for long answers"
         ["tools",0,"type"]: "This model does not support X search; leave it out"
         ["service_parameters","enable_e2ee"]: "Responses cannot be encrypted end to end; use /chat/completions"
         ["tools",1,"name"]: "Required""#]],
@@ -403,4 +399,51 @@ async fn an_answer_that_is_all_thought_has_no_message() {
         [DONE]
     "#]],
     );
+}
+
+#[tokio::test]
+async fn reasoning_is_streamed_as_a_summary_if_one_was_asked_for() {
+    let app = TestApp::start().await;
+    let script = [
+        json!({"role": "assistant", "reasoning_content": "Hm"}),
+        json!({"reasoning_content": "."}),
+        json!({"content": "Yes."}),
+    ];
+    app.upstream.queue_script(deltas(&script, "stop"));
+    let body = json!({"model": "kimi-k3", "input": "Hi", "stream": true,
+        "reasoning": {"summary": "auto"}});
+    let reply = post(&app, &body).await;
+    check_events(
+        &reply,
+        expect![[r#"
+        response.created
+        response.in_progress
+        response.output_item.added 0
+        response.reasoning_summary_part.added 0
+        response.reasoning_summary_text.delta 0 "Hm"
+        response.reasoning_summary_text.delta 0 "."
+        response.reasoning_summary_text.done 0
+        response.reasoning_summary_part.done 0
+        response.output_item.done 0
+        response.output_item.added 1
+        response.content_part.added 1
+        response.output_text.delta 1 "Yes."
+        response.output_text.done 1
+        response.content_part.done 1
+        response.output_item.done 1
+        response.completed
+        [DONE]
+    "#]],
+    );
+    let told = events(&reply);
+    let find = |kind: &str| told.iter().find(|event| event["type"] == kind).unwrap();
+    let part = |text: &str| json!({"type": "summary_text", "text": text});
+    assert_eq!(find("response.reasoning_summary_part.added")["part"], part(""));
+    let delta = find("response.reasoning_summary_text.delta");
+    assert_eq!((&delta["summary_index"], &delta["delta"]), (&json!(0), &json!("Hm")));
+    assert_eq!(find("response.reasoning_summary_text.done")["text"], "Hm.");
+    assert_eq!(find("response.reasoning_summary_part.done")["part"], part("Hm."));
+    let item = &find("response.output_item.done")["item"];
+    assert_eq!((&item["type"], &item["summary"]), (&json!("reasoning"), &json!([part("Hm.")])));
+    assert_eq!(delta["item_id"], item["id"]);
 }

@@ -159,14 +159,19 @@ async fn a_model_that_is_down_says_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn a_web_socket_is_refused_with_426_and_any_other_get_with_405() {
+async fn a_web_socket_is_refused_with_426_and_other_methods_with_405() {
     let app = TestApp::start().await;
     for base in ["/api/v1", "/v1"] {
         let path = format!("{base}/responses");
-        let client = app.admin().with("upgrade", "websocket").with("connection", "upgrade");
-        let reply = client.send_raw(Method::GET, &path, Body::empty()).await;
-        assert_eq!(reply.status, 426, "{}", reply.text());
-        let reply = app.admin().send_raw(Method::GET, &path, Body::empty()).await;
+        for offered in ["websocket", "h2c, WebSocket"] {
+            let client = app.admin().with("upgrade", offered).with("connection", "upgrade");
+            let reply = client.send_raw(Method::GET, &path, Body::empty()).await;
+            assert_eq!(reply.status, 426, "{}", reply.text());
+            assert_eq!(reply.header("upgrade"), "HTTP/1.1");
+            assert_eq!(reply.header("connection"), "upgrade");
+            assert!(!reply.json()["error"].is_null(), "{}", reply.text());
+        }
+        let reply = app.admin().send_raw(Method::PATCH, &path, Body::empty()).await;
         assert_eq!(reply.status, 405);
     }
     let client = app.admin().with("upgrade", "websocket");

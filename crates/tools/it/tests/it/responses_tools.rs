@@ -300,7 +300,7 @@ async fn items_and_tools_that_cannot_be_translated_are_named() {
         .map(|it| format!("{} {}", it["path"], it["message"].as_str().unwrap()))
         .collect();
     for expected in [
-        r#"["tools",0,"type"] This service calls no MCP servers"#,
+        r#"["tools",0,"server_label"] This service has no MCP server"#,
         r#"["tools",1,"execution"] This service does not search tools"#,
         r#"["include",0] Responses have no log probabilities"#,
         r#"["include",1] There is nothing of this name"#,

@@ -210,7 +210,7 @@ async fn a_wallet_without_money_is_told_how_to_top_up_and_leaves_no_row() {
             "solana"
           ],
           "topUpInstructions": {
-            "step1": "Ask how to pay: POST http://testhost/api/v1/x402/top-up without a payment.",
+            "step1": "Get the payment terms: POST http://testhost/api/v1/x402/top-up without a payment.",
             "step2": "Sign a USDC payment for one of the entries in `accepts`.",
             "step3": "Send it in the PAYMENT-SIGNATURE header to the same URL, then send this request again with a new sign-in.",
             "receiverWallet": "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65",
@@ -417,7 +417,7 @@ async fn a_wallet_has_five_requests_under_way_and_no_more() {
         streams.push(stream);
     }
     let reply = ask(&app.signed_in(&wallet)).await;
-    reply.expect(expect![[r#"429 {"error":"Too many concurrent requests: a wallet may have 5 under way. Wait for one to end.","code":"X402_CONCURRENCY_LIMIT"}"#]]);
+    reply.expect(expect![[r#"429 {"error":"Too many concurrent requests: a wallet may have 5 in progress. Wait for one to end.","code":"X402_CONCURRENCY_LIMIT"}"#]]);
     assert_eq!(ask(&app.signed_in(&other)).await.status, 200);
     drop(streams.pop());
     assert_eq!(ask(&app.signed_in(&wallet)).await.status, 200);

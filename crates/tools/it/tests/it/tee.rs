@@ -93,12 +93,12 @@ async fn a_proof_for_another_nonce_is_passed_on_and_called_unverified() {
 async fn an_enclave_that_does_not_answer_is_a_bad_gateway_and_an_ordinary_model_a_bad_request() {
     let app = app().await;
     app.upstream.queue_script(UpstreamScript::json(500, &json!({"error": {"message": "secret"}})));
-    app.anonymous().get(ATTESTATION).await.expect(expect![[r#"502 {"error":"No enclave of this model gave a proof. Please try again shortly.","code":"TEE_ATTESTATION_FAILED"}"#]]);
+    app.anonymous().get(ATTESTATION).await.expect(expect![[r#"502 {"error":"No enclave of this model returned an attestation. Please try again shortly.","code":"TEE_ATTESTATION_FAILED"}"#]]);
     app.anonymous().get(&ATTESTATION.replace("qwen3:4b", "kimi-k3")).await.expect(expect![[r#"400 {"error":"The model kimi-k3 does not run in a trusted execution environment. Models that do have supportsTeeAttestation in GET /models."}"#]]);
     let signature = "/tee/signature?model=qwen3:4b&request_id=x";
     app.upstream
         .queue_script(UpstreamScript::json(404, &json!({"error": {"message": "not found"}})));
-    app.anonymous().get(signature).await.expect(expect![[r#"502 {"error":"No enclave of this model signed for that answer. Signatures are kept for a while only; send the `id` of a recent answer.","code":"TEE_SIGNATURE_FAILED"}"#]]);
+    app.anonymous().get(signature).await.expect(expect![[r#"502 {"error":"No enclave of this model returned a signature of that answer. Signatures are kept for a while only; send the `id` of a recent answer.","code":"TEE_SIGNATURE_FAILED"}"#]]);
 }
 
 #[tokio::test]

@@ -71,9 +71,9 @@ async fn what_cannot_be_opened_is_refused_before_it_costs_anything() {
         (data_url(&whole[..whole.len() / 2]), "`image_url`"),
         (data_url(&followed), "`image_url`"),
         (data_url(&png(32, 200)), "image_url"),
-        ("http://site.example.com/page".to_owned(), "It is no picture that is known here."),
+        ("http://site.example.com/page".to_owned(), "The image format is not supported."),
         ("http://site.example.com/gone".to_owned(), "Its host answered with the status 404."),
-        ("http://site.example.com/inward".to_owned(), "redirects to where nothing is fetched"),
+        ("http://site.example.com/inward".to_owned(), "redirects to a URL that is not allowed"),
         ("http://127.0.0.1/a.png".to_owned(), "image_url"),
     ] {
         let reply = queue(&app, json!({"image_url": image})).await;

@@ -40,9 +40,9 @@ async fn a_video_is_fetched_from_a_public_address_and_from_no_other() {
     reply.expect(expect![[r#"200 {"transcript":"Hello there."}"#]]);
     assert_eq!(app.verify_spent().await.nanos(), 200_000);
     for (body, told) in [
-        (at("/page"), "the content is none of"),
+        (at("/page"), "the format is not supported"),
         (at("/gone"), "Its host answered with the status 404."),
-        (at("/inward"), "It redirects to where nothing is fetched from."),
+        (at("/inward"), "It redirects to a URL that is not allowed."),
         (json!({"url": "http://127.0.0.1/talk.mp4"}), "`url`"),
         (json!({"url": "file:///etc/passwd"}), "`url`"),
     ] {

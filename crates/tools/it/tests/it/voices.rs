@@ -98,7 +98,7 @@ async fn what_cannot_be_learned_is_said_and_free() {
     let told = send(&[("model", "tts-cloner")], flac).await;
     assert_eq!(
         told["details"]["file"]["_errors"][0],
-        "This model learns voices from wav, mp3 files"
+        "This model clones voices from wav, mp3 files"
     );
     send(&[("model", "tts-cloner")], b"no sound").await;
     assert!(app.upstream.received_bodies().is_empty());

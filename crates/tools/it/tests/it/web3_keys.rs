@@ -123,7 +123,7 @@ async fn a_linked_wallet_makes_inference_keys_only() {
     app.app.store.commit(WriteGroup::from_write(StoreWrite::LinkWallet(link))).await.unwrap();
     let admin = request(&wallet, &token(&app).await);
     make(&app, &admin).await.expect(expect![[
-        r#"400 {"error":"This wallet is linked to an account, and can only make INFERENCE keys"}"#
+        r#"400 {"error":"This wallet is linked to an account and can only create INFERENCE keys"}"#
     ]]);
     let mut inference = request(&wallet, &token(&app).await);
     inference["apiKeyType"] = json!("INFERENCE");

@@ -165,7 +165,7 @@ async fn a_payment_that_names_another_chain_or_token_is_told_so_and_not_claimed(
             "payTo",
             "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
             expect![[
-                r#"400 {"error":"INVALID_PAYMENT_RECIPIENT","message":"The payment goes to someone else: pay the `payTo` in `accepts`","details":{"reason":"invalid_payment_requirements"}}"#
+                r#"400 {"error":"INVALID_PAYMENT_RECIPIENT","message":"The recipient is wrong: pay the `payTo` in `accepts`","details":{"reason":"invalid_payment_requirements"}}"#
             ]],
         ),
         (
@@ -218,7 +218,7 @@ async fn where_payments_are_not_taken_a_top_up_says_so() {
     let payment = TestWallet::evm(1).payment_header(5_000_000, 1, app.app.clock.now());
     assert_eq!(pay(&app, &payment).await.status, 503, "and takes no payment");
     let reply = app.anonymous().post(TOP_UP, &json!({})).await;
-    reply.expect(expect![[r#"503 {"error":"X402_NOT_CONFIGURED","message":"This service takes no wallet payments. Use an API key."}"#]]);
+    reply.expect(expect![[r#"503 {"error":"X402_NOT_CONFIGURED","message":"This service does not accept wallet payments. Use an API key."}"#]]);
 }
 
 #[tokio::test]
