@@ -20,6 +20,15 @@ export function short(value: number): string {
   return Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(value);
 }
 
+/** The spending limits of a key, such as `$5.00, 2 DIEM per month`; "none" if it has none. */
+export function spendingLimits(
+  limits: { usd?: number | string | null; diem?: number | string | null },
+  period: string,
+): string {
+  const amounts = [limits.usd == null ? [] : usd(limits.usd), limits.diem == null ? [] : `${Number(limits.diem)} DIEM`];
+  return amounts.flat().length ? `${amounts.flat().join(", ")} ${period}` : "none";
+}
+
 export function when(text: string | null | undefined): string {
   if (!text) return "–";
   const at = new Date(text);
@@ -36,7 +45,7 @@ export function ago(text: string | null | undefined): string {
 }
 
 /** The time between two moments, in the largest two units. */
-export function duration(from: string | null, until: string | null): string {
+export function duration(from?: string | null, until?: string | null): string {
   if (!from || !until) return "–";
   const seconds = Math.max(0, Math.round((Date.parse(until) - Date.parse(from)) / 1000));
   const minutes = Math.floor(seconds / 60);

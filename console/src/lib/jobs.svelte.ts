@@ -1,5 +1,6 @@
 // Music and video jobs of the signed-in account, as the service lists them. Only this tab knows their
 // prompts: the service does not store them.
+import type { ApiSchema } from "./api-types";
 import { API, json, send } from "./http";
 
 export type Kind = "audio" | "video";
@@ -40,7 +41,7 @@ export async function load(): Promise<void> {
 }
 
 export async function begin(kind: Kind, body: Record<string, unknown>): Promise<void> {
-  const reply = await json<{ queue_id: string }>(`${API}/${kind}/queue`, { body });
+  const reply = await json<ApiSchema<"AudioQueued"> | ApiSchema<"VideoQueued">>(`${API}/${kind}/queue`, { body });
   prompts.set(reply.queue_id, String(body.prompt ?? ""));
   await load();
 }
@@ -57,11 +58,7 @@ export async function look(job: Job): Promise<void> {
   try {
     const response = await call(job, "retrieve");
     if ((response.headers.get("content-type") ?? "").startsWith("application/json")) {
-      const reply = (await response.json()) as {
-        status: string;
-        average_execution_time: number;
-        execution_duration: number;
-      };
+      const reply = (await response.json()) as ApiSchema<"InProgress">;
       if (reply.status === "COMPLETED") return await showLinked(job.queueId);
       job.progress = Math.min(0.97, reply.execution_duration / Math.max(1, reply.average_execution_time));
       return;
