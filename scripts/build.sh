@@ -21,7 +21,7 @@ estimate() {
 
 binary="$(target_dir)/$profile/tollgate"
 if [ -e "$binary" ]; then
-  say "building ($profile profile): what changed since the last time"
+  say "building ($profile profile): only changed packages"
 else
   case $profile in
     quick) say "building ($profile profile): some 560 packages, $(estimate 7)" ;;

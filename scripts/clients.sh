@@ -6,7 +6,7 @@ NODE_WANTED=20
 PYTHON_WANTED=3.11
 
 # Every test folder with its own package.json or requirements.txt.
-CLIENT_FOLDERS=(tests-e2e tests-e2e/agents tests-e2e/rpc tests-e2e/wallet tests-e2e/wallet/clients)
+CLIENT_FOLDERS=(tests-e2e tests-e2e/agents tests-e2e/mcp tests-e2e/rpc tests-e2e/wallet tests-e2e/wallet/clients)
 
 ensure_python() {
   # Debian packages venv separately; a missing venv only fails when pip is used.

@@ -31,7 +31,7 @@ install_packages() {
   can_install || fail "$why needs: $*. Install that (on Debian: apt-get install $*), then run this again."
   say "installing $* ($why)"
   # The package lists of a fresh image are empty; an outdated mirror is not an error.
-  as_root apt-get update -qq || say "could not refresh the package lists; trying with what is there"
+  as_root apt-get update -qq || say "could not refresh the package lists; using the present ones"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
     fail "could not install $*. Install that by hand, then run this again."
 }
@@ -41,7 +41,7 @@ persist() {
   local pause
   for pause in 5 20; do
     "$@" && return 0
-    say "that failed; once more in $pause s: $*"
+    say "failed; retrying in $pause s: $*"
     sleep "$pause"
   done
   "$@"

@@ -9,6 +9,26 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/clients.sh
 . scripts/clients.sh
 
+target=$(target_dir)
+mkdir -p "$target"
+
+# start NAME COMMAND...: runs a command beside the rest, with its output in a file.
+declare -A started
+start() {
+  local name=$1
+  shift
+  "$@" >"$target/$name.log" 2>&1 &
+  started[$name]=$!
+}
+
+# finish NAME: waits for the end of a command, and prints its output if it failed.
+finish() {
+  local status=0
+  wait "${started[$1]}" || status=$?
+  [ "$status" -eq 0 ] || cat "$target/$1.log" >&2
+  return "$status"
+}
+
 # Installation first, so that a missing package fails before a long build.
 ensure_toolchain
 ensure_client_programs
@@ -16,67 +36,65 @@ say "the console's bundle"
 ./scripts/console.sh --check
 
 # The packages of the clients are downloaded while the lints compile.
-mkdir -p "$(target_dir)"
-packages_log="$(target_dir)/client-packages.log"
-install_client_packages >"$packages_log" 2>&1 &
-packages=$!
-./scripts/lint.sh
-wait "$packages" || {
-  cat "$packages_log" >&2
-  exit 1
-}
+start client-packages install_client_packages
+compile_with_clippy
+./scripts/lint.sh --compile
+finish client-packages
 ./scripts/lint-clients.sh
 
-# The crates that load a model runtime, and the program linked with them. Their tests need weights,
-# which the gateway downloads.
-engines=(engine-local engine-onnx engine-text llama tollgate)
-are_engines=$(printf ' + package(%s)' "${engines[@]}")
-are_engines=${are_engines# + }
+# The weights for the tests of the engine are downloaded while other tests run.
+weights="$target/weights"
+# shellcheck disable=SC2329 # called by start
+pull_weights() {
+  "$target/debug/gateway" --data-dir "$weights" models pull
+  "$target/debug/gateway" --data-dir "$weights" models pull whisper-tiny upscale-esrgan
+}
+start weights pull_weights
+use_weights() {
+  finish weights
+  export TOLLGATE_TEST_MODELS="$weights/models"
+}
+
+# Most of this is downloading and unpacking; 77 is "not possible on this machine".
+# shellcheck disable=SC2329 # called by start
+try_bare_machine() {
+  nice -n 19 ./scripts/fresh.sh toolchain || [ $? -eq 77 ]
+  nice -n 19 ./scripts/fresh.sh dist "$target/debug/tollgate" || [ $? -eq 77 ]
+}
+start bare-machine try_bare_machine
 
 # Always the whole workspace: other package selections have other features, which would rebuild
 # most crates.
 if have cargo-nextest; then
-  gateway_tests() { cargo nextest run --locked --workspace -E "not ($are_engines)"; }
-  engine_tests() { cargo nextest run --locked --workspace -E "$are_engines"; }
+  # The crates that load a model runtime, and the program linked with them. Their tests need weights.
+  are_engines='package(/^engine-(local|onnx|text)$/) + package(llama) + package(tollgate)'
+  run_tests() { cargo nextest run --locked --workspace --profile ci "$@"; }
+  say "tests of the gateway"
+  # In units of half a core; .config/nextest.toml says which tests need one unit and which two.
+  run_tests --test-threads $((2 * $(nproc))) -E "not ($are_engines)"
 else
-  exclude=("${engines[@]/#/--exclude=}")
-  gateway_tests() { cargo test --locked --workspace "${exclude[@]}"; }
-  engine_tests() { cargo test --locked "${engines[@]/#/--package=}"; }
+  say "tests of the gateway and the engine"
+  use_weights
+  cargo test --locked --workspace
 fi
 
-say "tests of the gateway"
-gateway_tests
+# It lists the files of the tree, among which the clients have temporary ones.
+bare_machine=0
+finish bare-machine || bare_machine=$?
 
 say "clients"
-cargo build --locked --workspace --tests --bin gateway --bin tollgate
-binary="$(target_dir)/debug/gateway"
-# The weights for the tests of the engine are downloaded while the clients run.
-weights="$(target_dir)/weights"
-weights_log="$(target_dir)/weights.log"
-pull_weights() {
-  "$binary" --data-dir "$weights" models pull
-  "$binary" --data-dir "$weights" models pull whisper-tiny upscale-esrgan
-}
-pull_weights >"$weights_log" 2>&1 &
-pulling=$!
-TOLLGATE="$binary" tests-e2e/.venv/bin/python tests-e2e/run.py
-./tests-e2e/rpc/run.sh "$binary"
-./tests-e2e/wallet/clients/run.sh "$binary"
-./tests-e2e/wallet/run.sh "$binary"
+TOLLGATE="$target/debug/gateway" tests-e2e/.venv/bin/python tests-e2e/run.py
 
-wait "$pulling" || {
-  cat "$weights_log" >&2
-  exit 1
-}
-export TOLLGATE_TEST_MODELS="$weights/models"
-
-say "tests of the engine"
-engine_tests
+if have cargo-nextest; then
+  say "tests of the engine"
+  use_weights
+  run_tests --test-threads $((2 * $(nproc))) -E "$are_engines"
+fi
 
 say "clients of the engine"
-TOLLGATE="$(target_dir)/debug/tollgate" tests-e2e/.venv/bin/python tests-e2e/run.py engine
+TOLLGATE="$target/debug/tollgate" tests-e2e/.venv/bin/python tests-e2e/run.py engine
 
-# Last, because it depends on package sources more than on the code: 77 is "not possible on this machine".
+# Last, because it depends on package sources more than on the code.
 say "the install step on a bare machine"
-./scripts/fresh.sh toolchain || [ $? -eq 77 ]
-./scripts/fresh.sh dist "$(target_dir)/debug/tollgate" || [ $? -eq 77 ]
+cat "$target/bare-machine.log" >&2
+exit "$bare_machine"

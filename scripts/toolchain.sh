@@ -76,7 +76,7 @@ install_rustup() {
 # is_digest FILE SHA256: true if the file has this digest.
 is_digest() {
   echo "$2  $1" | sha256sum --check --status && return 0
-  say "$1 is not the file that was expected, and is not run"
+  say "the checksum of $1 is wrong; it is not run"
   return 1
 }
 
@@ -95,7 +95,11 @@ ensure_toolchain() {
   has_rust && return 0
   local wanted
   wanted=$(rust_wanted)
-  install_rust "$wanted" || say "that did not work"
+  install_rust "$wanted" || say "the installation of Rust failed"
   find_cargo
   has_rust || fail "no Rust $wanted or newer. Install it from https://rustup.rs, then run this again."
 }
+
+# Lets clippy compile the workspace's crates, in this and all later calls of cargo. One pass then lints
+# them and generates their code, and packages of others are compiled once, not checked first.
+compile_with_clippy() { export RUSTC_WORKSPACE_WRAPPER="$PWD/scripts/clippy-rustc.sh"; }

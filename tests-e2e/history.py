@@ -9,15 +9,20 @@ Running requests hold money, so a response may be reduced by the holds of others
 most the cost of all concurrent requests, and a request may be refused for the same amount.
 """
 
+import bisect
 import dataclasses
+import functools
+import itertools
+import math
 import threading
 import time
 
 OK, REFUSED, UNKNOWN = "ok", "refused", "unknown"
 # A charge without a response for this long may be refunded by the service: its outcome was unknown to it too.
 REFUNDED_AFTER_SECONDS = 15
-# Maximum steps of one search: histories of some hundred operations need about as many.
+# Bounds of one search. It takes about as many steps as the history has operations.
 STEPS_MAX = 20_000
+SEARCH_SECONDS_MAX = 120
 
 
 @dataclasses.dataclass
@@ -54,24 +59,42 @@ class Beside:
     of_key: int
 
 
-def beside(operations, index):
-    one = operations[index]
-    charges = of_key = 0
-    for place, other in enumerate(operations):
-        is_beside = other.begun < one.ended and one.begun < other.ended
-        if place != index and other.kind == "charge" and is_beside:
-            charges |= 1 << place
-            of_key |= (other.key == one.key) << place
-    return Beside(charges, of_key)
+class Neighbours:
+    """Finds the charges concurrent with an operation, as sets of bits, and sums their amounts."""
 
+    def __init__(self, operations):
+        """The operations are sorted by their start."""
+        self.operations = operations
+        self.starts = [it.begun for it in operations]
+        by_end = sorted(range(len(operations)), key=lambda index: operations[index].ended)
+        self.ends = [operations[index].ended for index in by_end]
+        # The operations that ended first: none, one, two, and so on.
+        self.ended_first = [0, *itertools.accumulate((1 << index for index in by_end), int.__or__)]
+        self.charges_of_key, self.operations_of_amount = {}, {}
+        for index, operation in enumerate(operations):
+            if operation.kind == "charge":
+                of_key = self.charges_of_key.get(operation.key, 0)
+                self.charges_of_key[operation.key] = of_key | 1 << index
+                of_amount = self.operations_of_amount.get(operation.amount, 0)
+                self.operations_of_amount[operation.amount] = of_amount | 1 << index
+        self.charges = functools.reduce(int.__or__, self.charges_of_key.values(), 0)
+        self.beside = [self.find_beside(index) for index in range(len(operations))]
 
-def amount_of(operations, places):
-    total = 0
-    while places:
-        lowest = places & -places
-        total += operations[lowest.bit_length() - 1].amount
-        places ^= lowest
-    return total
+    def find_beside(self, index):
+        one = self.operations[index]
+        begun = (1 << bisect.bisect_left(self.starts, one.ended)) - 1
+        ended = self.ended_first[bisect.bisect_right(self.ends, one.begun)]
+        near = begun & ~ended & ~(1 << index)
+        return Beside(near & self.charges, near & self.charges_of_key.get(one.key, 0))
+
+    def amount_of(self, charges):
+        return sum(amount * (charges & same).bit_count() for amount, same in self.operations_of_amount.items())
+
+    def held(self, index, mask):
+        """The most that charges beside an operation may hold: of the account, and of its key. Charges in `mask`
+        are paid and no longer held."""
+        near = self.beside[index]
+        return self.amount_of(near.charges & ~mask), self.amount_of(near.of_key & ~mask)
 
 
 def next_states(operation, state, held, limits):
@@ -139,10 +162,10 @@ def check(operations, balance, limits=None, steps_max=STEPS_MAX):
     """True if a history of one account with this initial balance is linearizable. `limits` are those of keys."""
     limits = limits or {}
     operations = with_refunds(simplified(operations))
-    neighbours = [beside(operations, index) for index in range(len(operations))]
+    neighbours = Neighbours(operations)
     # Operations without a response need not have happened.
     answered = sum(1 << index for index, it in enumerate(operations) if it.outcome != UNKNOWN)
-    stack, seen, steps = [(0, State(balance))], set(), 0
+    stack, seen, steps, begun = [(0, State(balance))], set(), 0, time.monotonic()
     while stack:
         mask, state = stack.pop()
         if mask & answered == answered:
@@ -151,7 +174,7 @@ def check(operations, balance, limits=None, steps_max=STEPS_MAX):
             continue
         seen.add((mask, state))
         steps += 1
-        if steps_max < steps:
+        if steps_max < steps or SEARCH_SECONDS_MAX < time.monotonic() - begun:
             raise Undecided(f"{len(operations)} operations, {steps} steps")
         stack.extend(reversed(successors(operations, neighbours, mask, state, limits)))
     return False
@@ -159,12 +182,14 @@ def check(operations, balance, limits=None, steps_max=STEPS_MAX):
 
 def successors(operations, neighbours, mask, state, limits):
     """The possible next operations, most likely first: those with a response before the others."""
-    left = [index for index in range(len(operations)) if not mask >> index & 1]
-    earliest_end = min(operations[index].ended for index in left if operations[index].outcome != UNKNOWN)
+    earliest_end = math.inf
     found, lost = [], []
     alike = set()
-    for index in left:
+    for index in range((mask ^ (mask + 1)).bit_length() - 1, len(operations)):
+        if mask >> index & 1:
+            continue
         operation = operations[index]
+        # All later ones began after an operation ended that is not in the order yet.
         if earliest_end < operation.begun:
             break
         if operation.outcome == UNKNOWN:
@@ -173,10 +198,9 @@ def successors(operations, neighbours, mask, state, limits):
             if twin in alike:
                 continue
             alike.add(twin)
-        # Charges that already happened in this order are paid and no longer held.
-        near = neighbours[index]
-        held = (amount_of(operations, near.charges & ~mask), amount_of(operations, near.of_key & ~mask))
-        after = next_states(operation, state, held, limits)
+        else:
+            earliest_end = min(earliest_end, operation.ended)
+        after = next_states(operation, state, neighbours.held(index, mask), limits)
         into = lost if operation.outcome == UNKNOWN else found
         into.extend((mask | 1 << index, state) for state in after)
     return found + lost

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import threading
 import time
 import unittest
 
@@ -18,6 +19,8 @@ KILLS = max(3, test_crashes.KILLS // 5)
 ROUNDS = max(2, test_crashes.KILLS // 12)
 CUTS = max(5, test_crashes.KILLS // 3)
 FORWARDED = 200
+# With two providers, one of 2^12 choices has all sessions at one of them.
+SESSIONS = 12
 # A lease of 15 seconds, plus the time of a start.
 TAKEN_OVER_SECONDS_MAX = 40
 CHAT = json.dumps({"model": "small", "messages": [{"role": "user", "content": "count"}]})
@@ -203,6 +206,43 @@ class Cluster(test_crashes.Books, unittest.TestCase):
         self.assertLess(self.get(key, "/billing/balance")["balances"]["usd"], before)
         self.nodes[2].command("ledger", "refund", charge, "--reason", "it was wrong")
         self.assertEqual(self.get(key, "/billing/balance")["balances"]["usd"], before)
+
+    def test_requests_of_a_session_go_to_one_provider_whichever_node_decides(self):
+        second = self.add_second_provider()
+        key = self.keys[0]
+        homes = {}
+        for session in range(SESSIONS):
+            for server in self.nodes:
+                homes.setdefault(session, set()).add(self.provider_of(session, server, key, second))
+        self.assertEqual({len(names) for names in homes.values()}, {1}, homes)
+        self.assertEqual(len(set.union(*homes.values())), 2, "the sessions are spread over both providers")
+        # Another node decides about the account from now on.
+        self.nodes.pop(0).kill()
+        self.server = self.nodes[0]
+        self.wait_until_charging()
+        for session in range(SESSIONS):
+            self.assertEqual({self.provider_of(session, self.server, key, second)}, homes[session])
+
+    def add_second_provider(self):
+        second = test_crashes.Engine(("127.0.0.1", 0), test_crashes.Upstream)
+        threading.Thread(target=second.serve_forever, daemon=True).start()
+        self.addCleanup(second.server_close)
+        self.addCleanup(second.shutdown)
+        url = f"http://127.0.0.1:{second.server_port}/v1"
+        provider = f'[[provider]]\nid = "second"\nkind = "openai"\nbase_url = "{url}"\n'
+        for server in self.nodes:
+            model = server.config.replace("context_tokens", 'also = [{ provider = "second" }]\ncontext_tokens', 1)
+            server.configure(provider + model)
+            server.command("models", "reload")
+        return second
+
+    def provider_of(self, session, server, key, second):
+        """The name of the provider that one request of a session went to."""
+        before = second.asked
+        headers = {"x-service-session": f"session-{session}"}
+        answer, text = test_crashes.send(server.api, key, "POST", "/chat/completions", CHAT, headers)
+        self.assertEqual(answer.status, 200, text)
+        return "second" if before < second.asked else "first"
 
     def test_a_node_that_slept_through_its_lease_charges_nobody_and_comes_back_by_itself(self):
         callers = [Chatter(self, self.keys[number::4]) for number in range(4)]

@@ -23,7 +23,7 @@ CHECKS = ",".join(
 )
 EXAMPLES_MAX = 25
 ACCOUNTS = 50
-RUN_SECONDS_MAX = 600
+RUN_SECONDS_MAX = 1500
 FOR_A_TESTER = """
 [server]
 trusted_proxies = ["127.0.0.1"]

@@ -16,8 +16,8 @@ from server import Server
 DISK_BYTES = 32 * 1024 * 1024
 CREDIT = decimal.Decimal("5")
 CALL_COST = decimal.Decimal("0.0000125")
-# The charge log has preallocated space for about a thousand charges. An account may make as many calls per
-# minute, so the test uses two accounts.
+# The write-ahead log has space for some hundred charges. An account may make about a thousand calls per minute,
+# so the test uses two accounts.
 CALLS_MAX = 1_800
 ACCOUNTS = ["first", "second"]
 WAIT_SECONDS_MAX = 30

@@ -134,7 +134,7 @@ class WithoutBrowser(ScrapeCase):
     def test_a_page_that_needs_a_browser_is_an_error_and_free(self):
         status, refusal = self.scrape("/app")
         self.assertEqual(status, 502, refusal)
-        self.assertIn("built by scripts", json.dumps(refusal))
+        self.assertIn("needs scripts", json.dumps(refusal))
         self.assertEqual(self.get("/billing/usage")["data"], [])
         self.assertEqual(self.scrape("/article")[0], 200)
         status, page = self.scrape("/counted")

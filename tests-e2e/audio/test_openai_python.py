@@ -6,7 +6,7 @@ import unittest
 import openai
 
 from audio.service import CHARACTER_USD, SAMPLES, SECOND_USD, ServiceCase
-from audio.upstream import GREETING, LANGUAGE, SECONDS, sound
+from audio.upstream import GREETING, LANGUAGE, SECONDS, TRANSLATION, sound
 
 HANGUP_SECONDS_MAX = 10
 SETTLE_SECONDS_MAX = 10
@@ -113,6 +113,15 @@ class Speech(PythonCase):
         with self.assertRaises(openai.BadRequestError) as raised:
             self.speak("reject")
         self.assertIn("The upstream rejects this.", raised.exception.response.text)
+
+
+class Translation(PythonCase):
+    def test_a_recording_is_translated_and_costs_its_seconds(self):
+        before = self.balance()
+        with open(SAMPLES / "tone.wav", "rb") as file:
+            answer = self.client().audio.translations.create(model="asr-small", file=file)
+        self.assertEqual(answer.text, TRANSLATION)
+        self.assertAlmostEqual(before - self.balance(), 2 * SECOND_USD, places=9)
 
 
 class Transcription(PythonCase):

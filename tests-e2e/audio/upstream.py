@@ -13,6 +13,7 @@ import time
 from scripted import ScriptedHandler, ScriptedUpstream
 
 GREETING = "Hello from the recording."
+TRANSLATION = "Hello in English."
 LANGUAGE = "english"
 SECONDS = 1.5
 PIECE_BYTES = 4096
@@ -36,6 +37,8 @@ class Handler(ScriptedHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         if self.path == "/v1/audio/speech":
             return self.speak(json.loads(body))
+        if self.path == "/v1/audio/translations":
+            return self.send(200, {"text": TRANSLATION})
         return self.listen(form(self.headers["content-type"], body))
 
     def speak(self, body):

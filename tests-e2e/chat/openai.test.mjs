@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import OpenAI from "openai";
+import OpenAI, { toFile } from "openai";
 import { zodResponseFormat } from "openai/helpers/zod";
 import { z } from "zod";
 
@@ -121,6 +121,40 @@ test("a response is answered, whole and as a stream", async () => {
   assert.equal(last.type, "response.completed");
 });
 
+test("a response is stored and continued, and a conversation grows", async () => {
+  const first = await client.responses.create({ model, input: "I am Ada.", store: true });
+  assert.equal((await client.responses.retrieve(first.id)).output_text, GREETING);
+  const second = await client.responses.create({ model, input: "Who?", previous_response_id: first.id });
+  assert.equal(second.previous_response_id, first.id);
+  await client.responses.delete(first.id);
+  await assert.rejects(client.responses.retrieve(first.id), OpenAI.NotFoundError);
+  const conversation = await client.conversations.create({ metadata: { topic: "names" } });
+  await client.responses.create({ model, input: "Hi", conversation: conversation.id });
+  const texts = [];
+  for await (const item of client.conversations.items.list(conversation.id, { order: "asc" })) {
+    texts.push(item.content[0].text);
+  }
+  assert.deepEqual(texts, ["Hi", GREETING]);
+  await client.conversations.delete(conversation.id);
+});
+
+test("a background stream is resumed", async () => {
+  const stream = await client.responses.create({ model, input: "Hi", background: true, stream: true });
+  const events = [];
+  for await (const event of stream) {
+    events.push(event);
+    break;
+  }
+  const name = events[0].response.id;
+  const rest = await client.responses.retrieve(name, { stream: true, starting_after: events[0].sequence_number });
+  for await (const event of rest) events.push(event);
+  assert.deepEqual(
+    events.map((event) => event.sequence_number),
+    events.map((_, number) => number),
+  );
+  assert.equal(events.at(-1).type, "response.completed");
+});
+
 test("texts are embedded in their order", async () => {
   for (const encoding_format of [undefined, "float"]) {
     const input = ["a", "bb", "ccc"];
@@ -152,4 +186,26 @@ test("an overloaded upstream is asked again after the wait it named", async () =
   const answer = await patient.chat.completions.create({ model, messages: user("overloaded") });
   assert.equal(answer.choices[0].message.content, GREETING);
   assert.ok(1000 <= performance.now() - started);
+});
+
+test("a batch runs, and its files are read and deleted", async () => {
+  const url = "/v1/chat/completions";
+  const line = { custom_id: "a", method: "POST", url, body: { model, messages: user("Hi") } };
+  const content = await toFile(Buffer.from(JSON.stringify(line)), "lines.jsonl");
+  const file = await client.files.create({ file: content, purpose: "batch" });
+  let batch = await client.batches.create({ input_file_id: file.id, endpoint: url, completion_window: "24h" });
+  for (let look = 0; look < 300 && batch.status !== "completed"; look += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    batch = await client.batches.retrieve(batch.id);
+  }
+  assert.equal(batch.status, "completed");
+  const output = await client.files.content(batch.output_file_id);
+  const result = JSON.parse(await output.text());
+  assert.equal(result.response.body.choices[0].message.content, GREETING);
+  const listed = [];
+  for await (const one of client.batches.list({ limit: 5 })) listed.push(one.id);
+  assert.ok(listed.includes(batch.id));
+  await assert.rejects(client.batches.cancel(batch.id), (error) => error.status === 409);
+  assert.equal((await client.files.delete(file.id)).deleted, true);
+  await assert.rejects(client.files.retrieve(file.id), (error) => error.status === 404);
 });

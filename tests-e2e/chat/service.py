@@ -31,6 +31,20 @@ context_tokens = 8192
 price = {{ input_usd_per_million = "1.00", output_usd_per_million = "4.00" }}
 
 [[model]]
+id = "small-rerank"
+type = "rerank"
+provider = "scripted"
+max_input_tokens = 512
+price = {{ input_usd_per_million = "1.00", per_thousand_documents_usd = "2.00" }}
+
+[[model]]
+id = "small-moderation"
+type = "moderation"
+provider = "scripted"
+traits = ["default"]
+price = {{ input_usd_per_million = "1.00" }}
+
+[[model]]
 id = "small-embedding"
 type = "embedding"
 provider = "scripted"

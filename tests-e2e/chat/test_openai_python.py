@@ -1,4 +1,4 @@
-"""Tests the unmodified OpenAI SDK for Python: chats, streams, tools, schemas, embeddings and errors."""
+"""Tests the unmodified OpenAI SDK for Python: chats, streams, tools, schemas, embeddings, moderations and errors."""
 
 import base64
 import json
@@ -257,10 +257,63 @@ class Responses(PythonCase):
         self.assertEqual(events[-1].type, "response.failed")
         self.assertEqual(events[-1].response.error.code, "upstream_error")
 
-    def test_a_response_that_would_have_to_be_stored_is_a_bad_request(self):
-        with self.assertRaises(openai.BadRequestError) as raised:
-            self.client().responses.create(model="small-text", input="Hi", previous_response_id="resp_1")
-        self.assertIn("not stored", raised.exception.response.text)
+    def test_a_response_is_stored_continued_and_deleted(self):
+        client = self.client()
+        first = client.responses.create(model="small-text", input="I am Ada.", store=True, metadata={"a": "b"})
+        self.assertEqual(client.responses.retrieve(first.id).output_text, GREETING)
+        items = list(client.responses.input_items.list(first.id))
+        self.assertEqual(items[0].content[0].text, "I am Ada.")
+        second = client.responses.create(model="small-text", input="Who?", previous_response_id=first.id)
+        self.assertEqual((second.previous_response_id, second.output_text), (first.id, GREETING))
+        sent = json.dumps(self.upstream.requests[-1]["messages"])
+        self.assertTrue(all(text in sent for text in ("I am Ada.", GREETING, "Who?")), sent)
+        client.responses.delete(first.id)
+        with self.assertRaises(openai.NotFoundError):
+            client.responses.retrieve(first.id)
+
+    def test_a_conversation_grows_with_its_turns(self):
+        client = self.client()
+        conversation = client.conversations.create(
+            items=[{"type": "message", "role": "user", "content": "I am Ada."}], metadata={"topic": "names"}
+        )
+        self.assertEqual(conversation.metadata, {"topic": "names"})
+        client.responses.create(model="small-text", input="Who?", conversation=conversation.id)
+        items = list(client.conversations.items.list(conversation.id, order="asc"))
+        self.assertEqual([item.content[0].text for item in items], ["I am Ada.", "Who?", GREETING])
+        one = client.conversations.items.retrieve(items[0].id, conversation_id=conversation.id)
+        self.assertEqual(one.id, items[0].id)
+        client.conversations.items.delete(items[0].id, conversation_id=conversation.id)
+        added = client.conversations.items.create(conversation.id, items=[{"role": "user", "content": "More."}])
+        self.assertEqual(added.data[0].content[0].text, "More.")
+        self.assertEqual(len(list(client.conversations.items.list(conversation.id))), 3)
+        client.conversations.update(conversation.id, metadata={"topic": "more"})
+        self.assertEqual(client.conversations.retrieve(conversation.id).metadata, {"topic": "more"})
+        self.assertTrue(client.conversations.delete(conversation.id).deleted)
+
+    def test_a_background_response_is_polled_and_cancelled(self):
+        client = self.client()
+        answer = client.responses.create(model="small-text", input="Hi", background=True)
+        self.assertIn(answer.status, ("queued", "in_progress"))
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while answer.status in ("queued", "in_progress") and time.monotonic() < deadline:
+            time.sleep(0.1)
+            answer = client.responses.retrieve(answer.id)
+        self.assertEqual((answer.status, answer.output_text), ("completed", GREETING))
+        slow = client.responses.create(model="small-text", input="slow", background=True)
+        self.assertEqual(client.responses.cancel(slow.id).status, "cancelled")
+        self.assertEqual(client.responses.cancel(slow.id).status, "cancelled")
+
+    def test_a_background_stream_is_resumed(self):
+        client = self.client()
+        stream = client.responses.create(model="small-text", input="Hi", background=True, stream=True)
+        begun = [next(iter(stream)) for _ in range(1)]
+        stream.close()
+        name = begun[0].response.id
+        rest = list(client.responses.retrieve(name, stream=True, starting_after=begun[-1].sequence_number))
+        numbers = [event.sequence_number for event in [*begun, *rest]]
+        self.assertEqual(numbers, list(range(len(numbers))))
+        self.assertEqual(rest[-1].type, "response.completed")
+        self.assertEqual(rest[-1].response.output_text, GREETING)
 
 
 class Completions(PythonCase):
@@ -279,6 +332,19 @@ class Completions(PythonCase):
         texts = [choice.text for choice in answer.choices]
         self.assertEqual(texts, ["one two two", "three three"])
         self.assertEqual([choice.index for choice in answer.choices], [0, 1])
+
+
+class Moderations(PythonCase):
+    def test_each_text_gets_its_verdict(self):
+        answer = self.client().moderations.create(model="small-moderation", input=["a hit", "a kiss"])
+        self.assertEqual([result.flagged for result in answer.results], [True, False])
+        self.assertEqual(answer.results[0].category_scores.violence, 1.0)
+        self.assertEqual(answer.model, "small-moderation")
+
+    def test_parts_get_one_verdict_from_the_default_model(self):
+        parts = [{"type": "text", "text": "a kiss"}, {"type": "text", "text": "a hit"}]
+        answer = self.client().moderations.create(input=parts)
+        self.assertEqual([result.flagged for result in answer.results], [True])
 
 
 class Embeddings(PythonCase):
@@ -301,6 +367,61 @@ class Embeddings(PythonCase):
         text = client.embeddings.create(model="small-embedding", input="abc", encoding_format="base64")
         packed = struct.pack("<3f", 3, 0.5, -0.25)
         self.assertEqual(base64.b64decode(text.data[0].embedding), packed)
+
+
+class Batches(PythonCase):
+    def start(self, *bodies):
+        lines = [
+            json.dumps({"custom_id": str(number), "method": "POST", "url": "/v1/chat/completions", "body": body})
+            for number, body in enumerate(bodies)
+        ]
+        file = self.client().files.create(file=("lines.jsonl", "\n".join(lines).encode()), purpose="batch")
+        batch = self.client().batches.create(
+            input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h", metadata={"a": "b"}
+        )
+        return file, batch
+
+    def wait(self, batch):
+        deadline = time.monotonic() + 60
+        while batch.status in ("validating", "in_progress", "finalizing", "cancelling"):
+            self.assertLess(time.monotonic(), deadline, batch)
+            time.sleep(0.1)
+            batch = self.client().batches.retrieve(batch.id)
+        return batch
+
+    def test_a_batch_runs_and_its_files_are_read_and_deleted(self):
+        good = {"model": "small-text", "messages": [{"role": "user", "content": "Hi"}]}
+        file, batch = self.start(good, {"model": "no-such-model", "messages": []})
+        batch = self.wait(batch)
+        self.assertEqual((batch.status, batch.metadata), ("completed", {"a": "b"}))
+        counts = batch.request_counts
+        self.assertEqual((counts.total, counts.completed, counts.failed), (2, 1, 1))
+        result = json.loads(self.client().files.content(batch.output_file_id).text)
+        self.assertEqual(result["response"]["status_code"], 200)
+        failed = json.loads(self.client().files.content(batch.error_file_id).text)
+        self.assertEqual(failed["custom_id"], "1")
+        self.assertIn(batch.id, [listed.id for listed in self.client().batches.list(limit=5)])
+        self.assertEqual(self.client().files.retrieve(batch.output_file_id).purpose, "batch_output")
+        self.assertIn(file.id, [listed.id for listed in self.client().files.list()])
+        self.assertTrue(self.client().files.delete(file.id).deleted)
+        with self.assertRaises(openai.NotFoundError):
+            self.client().files.retrieve(file.id)
+
+    def test_a_batch_is_cancelled(self):
+        good = {"model": "small-text", "messages": [{"role": "user", "content": "Hi"}]}
+        _, batch = self.start(*[good] * 200)
+        cancelled = self.client().batches.cancel(batch.id)
+        self.assertIn(cancelled.status, ("cancelling", "cancelled"))
+        self.assertEqual(self.wait(cancelled).status, "cancelled")
+
+    def test_a_faulty_file_names_its_lines(self):
+        file = self.client().files.create(file=("lines.jsonl", b"{}\n{broken"), purpose="batch")
+        batch = self.client().batches.create(
+            input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
+        )
+        batch = self.wait(batch)
+        self.assertEqual(batch.status, "failed")
+        self.assertEqual({fault.line for fault in batch.errors.data}, {1, 2})
 
 
 class Errors(PythonCase):

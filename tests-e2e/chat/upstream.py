@@ -28,6 +28,10 @@ class Handler(ScriptedHandler):
         upstream.requests.append(body)
         if self.path == "/v1/embeddings":
             return self.embed(body)
+        if self.path == "/v1/rerank":
+            return self.rank(body)
+        if self.path == "/v1/moderations":
+            return self.moderate(body)
         prompt = prompt_of(body)
         if prompt == "reject":
             return self.send(400, {"error": {"message": "The upstream rejects this.", "type": "bad"}})
@@ -51,6 +55,26 @@ class Handler(ScriptedHandler):
         tokens = sum(len(text) for text in inputs)
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         self.send(200, {"object": "list", "model": body["model"], "data": data, "usage": usage})
+
+    def rank(self, body):
+        """Scores each document by the words that it shares with the query; tokens are words."""
+        query = set(body["query"].split())
+        pairs = enumerate(set(text.split()) for text in body["documents"])
+        results = [{"index": index, "relevance_score": len(query & words) / len(query)} for index, words in pairs]
+        tokens = sum(len(body["query"].split()) + len(text.split()) for text in body["documents"])
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        self.send(200, {"id": "rerank-1", "model": body["model"], "results": results, "usage": usage})
+
+    def moderate(self, body):
+        """Flags every text with the word `hit`."""
+        texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        texts = [" ".join(part["text"] for part in texts)] if isinstance(texts[0], dict) else texts
+        flags = ["hit" in text for text in texts]
+        results = [
+            {"flagged": flag, "categories": {"violence": flag}, "category_scores": {"violence": float(flag)}}
+            for flag in flags
+        ]
+        self.send(200, {"id": "modr-1", "model": body["model"], "results": results})
 
     def complete(self, body, prompt):
         """Continues a text with its own last word; the text after it is reported as known."""

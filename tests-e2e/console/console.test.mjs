@@ -159,6 +159,41 @@ test("requests are filtered by the service, and each shows its lines", async () 
   await context.close();
 });
 
+test("each session shows its requests, tokens and cost", async () => {
+  const { context, page, faults } = await openConsole();
+  await signIn(page, url, admin);
+  const ask = async (session) => {
+    const headers = { authorization: `Bearer ${inference}`, "content-type": "application/json" };
+    const body = JSON.stringify({ model: "small-text", messages: [{ role: "user", content: "Hi" }] });
+    const sent = { method: "POST", headers: { ...headers, ...session }, body };
+    assert.equal((await fetch(`${url}/api/v1/chat/completions`, sent)).status, 200);
+  };
+  // The second header is that of a coding agent. A session without a name is in no row.
+  for (const session of [{ "x-service-session": "one" }, { "session-id": "two" }, { "session-id": "two" }, {}]) {
+    await ask(session);
+  }
+  await page.goto(`${url}/#/activity`);
+  const table = page.getByTestId("sessions");
+  await table.getByRole("row").nth(2).waitFor();
+  const rows = [];
+  for (const row of (await table.getByRole("row").all()).slice(1)) {
+    const [id, requests, input, , output, , , cost] = await row.getByRole("cell").allTextContents();
+    assert.match(id, /^[0-9a-f]{16}$/);
+    assert.ok(Number(cost.replace(/[^0-9.]/g, "")) > 0, cost);
+    rows.push([id, Number(requests), Number(input), Number(output)]);
+  }
+  const headers = { authorization: `Bearer ${admin}` };
+  const asked = await fetch(`${url}/api/v1/billing/usage-analytics?groupBy=session`, { headers });
+  const { bySession } = await asked.json();
+  const told = bySession.map((it) => [it.sessionId, it.requests, it.inputTokens, it.outputTokens]);
+  assert.deepEqual(rows.sort(), told.sort());
+  assert.deepEqual(rows.map((it) => it[1]).sort(), [1, 2]);
+  await accessible(page);
+  await shot(page, "activity-sessions");
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("an INFERENCE key sees what is left of its own limit", async () => {
   const made = await fetch(`${url}/api/v1/api_keys`, {
     method: "POST",

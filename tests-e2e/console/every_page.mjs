@@ -5,7 +5,19 @@ import { test } from "node:test";
 import { accessible, shot, signIn } from "./browser.mjs";
 
 const { CONSOLE_URL: url, OPERATOR_KEY: operator } = process.env;
-const PAGES = ["/", "/keys", "/playground", "/models", "/activity", "/jobs", "/characters", "/top-up", "/operator"];
+const PAGES = [
+  "/",
+  "/keys",
+  "/playground",
+  "/models",
+  "/activity",
+  "/jobs",
+  "/responses",
+  "/batches",
+  "/characters",
+  "/top-up",
+  "/operator",
+];
 const LOOKS = [
   { name: "desktop-light", colorScheme: "light", viewport: { width: 1280, height: 860 } },
   { name: "desktop-dark", colorScheme: "dark", viewport: { width: 1280, height: 860 } },

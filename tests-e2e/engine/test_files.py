@@ -73,6 +73,6 @@ class FilesTest(EngineCase):
         self.assertEqual(self.engine_process(), process)
         listed = json.loads(self.server.command("models", "list", "--json"))
         weights = {model["id"]: model["weights"] for model in listed}
-        self.assertIn("broken: it breaks off", weights["cut-by-path"])
+        self.assertIn("broken: it is truncated", weights["cut-by-path"])
         self.assertTrue(weights["by-path"].startswith("ready"), weights)
-        self.assertIn("broken: it breaks off", weights["broken"])
+        self.assertIn("broken: it is truncated", weights["broken"])

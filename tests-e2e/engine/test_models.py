@@ -132,7 +132,7 @@ class ModelsTest(EngineCase):
         self.assertEqual(tried["id"], "smollm2-135m")
         # The temporary key was removed again.
         keys = json.loads(self.server.command("keys", "list", "--json"))
-        self.assertNotIn("a command at the terminal", [key["description"] for key in keys])
+        self.assertNotIn("a `tollgate` command", [key["description"] for key in keys])
 
 
 def cosine(a, b):

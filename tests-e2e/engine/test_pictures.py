@@ -162,7 +162,7 @@ class PicturesTest(EngineCase):
         body = {"model": "erase-migan", "image": image, "prompt": "a blue sky"}
         status, _, answer = self.ask("/image/edit", body)
         self.assertEqual(status, 400, answer)
-        self.assertIn("reads no words", answer.decode())
+        self.assertIn("ignores the prompt", answer.decode())
         body = {"image": image, "model": "erase-migan"}
         status, _, answer = self.ask("/image/background-remove", body)
         self.assertEqual(status, 400, answer)

@@ -1,6 +1,5 @@
-"""Starts anvil and a Tollgate in front of it, and runs every client against them."""
+"""Starts anvil and a Tollgate in front of it, and runs ethers, viem and web3.py against them."""
 
-import os
 import pathlib
 import re
 import subprocess
@@ -64,5 +63,4 @@ def main():
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("TOLLGATE", sys.argv[1] if 1 < len(sys.argv) else "")
     main()

@@ -70,7 +70,7 @@ class Reorganised(unittest.TestCase):
             with self.assertRaises(AssertionError) as wrong:
                 till.verify()
             self.assertIn("does not show", str(wrong.exception))
-            self.assertIn("is not on its chain any more", till.tail())
+            self.assertIn("is missing on its chain", till.tail())
 
 
 def eventually(is_so):

@@ -1,4 +1,4 @@
-"""Tests real wallets and x402 clients with a Tollgate on local chains: run.py BINARY"""
+"""Tests real wallets and x402 clients with a Tollgate on local chains."""
 
 import os
 import pathlib
@@ -202,5 +202,4 @@ class Clients(InAWorld):
 
 
 if __name__ == "__main__":
-    os.environ["TOLLGATE"] = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main(verbosity=2)
