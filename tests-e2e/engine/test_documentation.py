@@ -26,6 +26,7 @@ SECRETS = {
     "RELAYER_KEY": "0x" + "11" * 32,
     "BASE_RPC_URL": "http://127.0.0.1:9",
     "SOLANA_RPC_URL": "http://127.0.0.1:9",
+    "WEATHER_TOKEN": "a token",
 }
 
 
