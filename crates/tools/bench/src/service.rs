@@ -12,7 +12,8 @@ use crate::process::MeasuredProgram;
 
 /// No models except the measured ones, and limits that no measurement reaches.
 const SETTINGS: &str = "[engine]\nlocal = \"off\"\n[[tier]]\nid = \"bench\"\ncrypto_rpc_requests = 1000000000\n\
-    text_xs_requests = 1000000000\ntext_xs_tokens = 1000000000000\n";
+    text_xs_requests = 1000000000\ntext_xs_tokens = 1000000000000\n\
+    general_requests = 1000000000\n";
 
 pub struct ServiceProcess {
     pub program: MeasuredProgram,
