@@ -314,6 +314,30 @@ testEveryPage(openConsole);
 
 testDocumentation(openConsole);
 
+test("the MCP servers are listed with their prices, and their tools on request", async () => {
+  const { context, page, faults } = await openConsole();
+  await signIn(page, url, inference);
+  await page.goto(`${url}/#/mcp-servers`);
+  await page.getByText(`claude mcp add --transport http tollgate ${url}/mcp`).waitFor();
+  const weather = page.getByTestId("mcp-server").filter({ hasText: "Weather of cities" });
+  await weather.getByText("$0.002 per successful call").waitFor();
+  await weather.getByRole("button", { name: "List tools" }).click();
+  await weather.getByText("The temperature of a city.").waitFor();
+  await weather.getByText("Arguments").click();
+  await weather.getByText('"city"').first().waitFor();
+  await weather.getByText("Example").click();
+  await weather.getByText('"server_label":"weather"').waitFor();
+  const broken = page.getByTestId("mcp-server").filter({ hasText: "broken" });
+  await broken.getByText("Free", { exact: true }).waitFor();
+  assert.deepEqual(faults, []);
+  // The browser reports the failed request too.
+  await broken.getByRole("button", { name: "List tools" }).click();
+  await broken.getByRole("alert").waitFor();
+  await accessible(page);
+  await shot(page, "mcp-servers");
+  await context.close();
+});
+
 test("the first page is small", async () => {
   const { context, page } = await openConsole();
   await signIn(page, url, admin);

@@ -14,6 +14,7 @@ const PAGES = [
   "/jobs",
   "/responses",
   "/batches",
+  "/mcp-servers",
   "/characters",
   "/top-up",
   "/operator",

@@ -6,6 +6,7 @@ import unittest
 
 from chat.service import ServiceCase
 
+from console.mcp_server import ScriptedMcpServer
 from console.suite import browse
 
 SUITE_SECONDS_MAX = 600
@@ -26,9 +27,26 @@ price = { input_usd_per_million = "1.00", output_usd_per_million = "4.00" }
 """
 
 
+# Servers are read at the start only, so they are in the first configuration.
+MCP_SERVERS = """
+[[mcp_server]]
+label = "weather"
+description = "Weather of cities"
+url = "%s"
+price_per_call_usd = "0.002"
+
+[[mcp_server]]
+label = "broken"
+url = "http://127.0.0.1:9/mcp"
+free = true
+"""
+
+
 class Console(ServiceCase):
     @classmethod
     def setUpClass(cls):
+        mcp_server = cls.enterClassContext(ScriptedMcpServer())
+        cls.config = ServiceCase.config + MCP_SERVERS % mcp_server.url
         super().setUpClass()
         cls.server.configure(cls.server.config + UNREACHABLE)
         cls.server.command("models", "reload")

@@ -1297,6 +1297,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp_servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the MCP servers whose tools models may call */
+        get: operations["list_mcp_servers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp_servers/{label}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tools of an MCP server */
+        get: operations["list_mcp_server_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3522,10 +3556,43 @@ export interface components {
             type: "text";
             text: string;
         };
+        /** @description An MCP server of the operator. */
+        McpServerEntry: {
+            /** @description The name of the server: `server_label` on `/responses`, `name` on `/messages`. */
+            label: string;
+            description?: string | null;
+            /** @description The tools that models may call; null if that is every tool of the server. */
+            allowed_tools?: string[] | null;
+            /** @description The price of a successful call. */
+            price_per_call: components["schemas"]["Amount"];
+        };
+        /** @description The operator's MCP servers. */
+        McpServerList: {
+            /** @description Always `list`. */
+            object: string;
+            data: components["schemas"]["McpServerEntry"][];
+            /** @description True if requests may name servers of the caller's own by their URLs. */
+            allows_caller_servers: boolean;
+        };
         /** @description The tools of an MCP server, in the earlier form. */
         McpToolConfiguration: {
             enabled?: boolean | null;
             allowed_tools?: string[] | null;
+        };
+        /** @description A tool of an MCP server. */
+        McpToolEntry: {
+            name: string;
+            description?: string | null;
+            /** @description The JSON schema of its arguments. */
+            input_schema: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The tools of a server, as the server describes them now. */
+        McpToolList: {
+            /** @description Always `list`. */
+            object: string;
+            data: components["schemas"]["McpToolEntry"][];
         };
         /** @description Options of the tools of a tool set. */
         McpToolOptions: {
@@ -13023,6 +13090,108 @@ export interface operations {
                     "application/json": components["schemas"]["StandardError"] | components["schemas"]["McpErrorReply"];
                 };
             };
+        };
+    };
+    list_mcp_servers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "CF-RAY": components["headers"]["CF-RAY"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-service-version": components["headers"]["x-service-version"];
+                    "x-service-timestamp": components["headers"]["x-service-timestamp"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    list_mcp_server_tools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The label of a server. */
+                label: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "CF-RAY": components["headers"]["CF-RAY"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-service-version": components["headers"]["x-service-version"];
+                    "x-service-timestamp": components["headers"]["x-service-timestamp"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpToolList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            /** @description There is no such MCP server */
+            404: {
+                headers: {
+                    "CF-RAY": components["headers"]["CF-RAY"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-service-version": components["headers"]["x-service-version"];
+                    "x-service-timestamp": components["headers"]["x-service-timestamp"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StandardError"];
+                };
+            };
+            414: components["responses"]["URITooLong"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            /** @description The MCP server could not be reached, or returned an error */
+            502: {
+                headers: {
+                    "CF-RAY": components["headers"]["CF-RAY"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-service-version": components["headers"]["x-service-version"];
+                    "x-service-timestamp": components["headers"]["x-service-timestamp"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StandardError"];
+                };
+            };
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
 }

@@ -20,6 +20,7 @@ pub mod file_fields;
 pub mod files;
 pub mod images;
 pub mod mcp;
+pub mod mcp_servers;
 pub mod messages;
 pub mod models;
 pub mod moderations;

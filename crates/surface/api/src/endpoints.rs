@@ -17,6 +17,7 @@ mod files;
 mod image;
 mod inference_body;
 mod mcp;
+mod mcp_servers;
 mod mcp_tools;
 mod media;
 mod messages;
@@ -155,5 +156,7 @@ fn list_service_endpoints() -> Vec<ApiEndpoint> {
         crypto::networks::build_endpoint(),
         crypto::relay::build_endpoint(),
         mcp::build_endpoint(),
+        mcp_servers::list_endpoint(),
+        mcp_servers::tools_endpoint(),
     ]
 }

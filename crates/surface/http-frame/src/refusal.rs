@@ -200,6 +200,11 @@ impl Refusal {
         Refusal::standard(StatusCode::BAD_GATEWAY, "The page cannot be reached", message, None)
     }
 
+    /// 502: an MCP server of the operator could not be reached or returned an error.
+    pub fn mcp_server_failed(message: impl Into<String>) -> Refusal {
+        Refusal::standard(StatusCode::BAD_GATEWAY, "The MCP server failed", message, None)
+    }
+
     /// 502: the request was forwarded to its home node, and no response came back. It may have been
     /// processed and charged, so 503 would be wrong.
     pub(crate) fn answer_lost() -> Refusal {

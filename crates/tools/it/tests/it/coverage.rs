@@ -10,12 +10,13 @@ use axum::http::Method;
 use serde_json::{Value, json};
 use testkit::app::TestApp;
 use testkit::client::{TestClient, TestReply};
+use testkit::mcp_server::{StubGeneration, StubMcpServer};
 use testkit::wallet::TestWallet;
 
 use crate::embeddings::embedder::{Embedder, embed_with};
 use crate::{
-    audio_queue, characters, completions, image_tools, images, moderations, rerank, speech, tee,
-    transcriptions, translations, video_queue, voices,
+    audio_queue, characters, completions, image_tools, images, moderations, rerank, responses_mcp,
+    speech, tee, transcriptions, translations, video_queue, voices,
 };
 
 /// Good and bad calls of one operation. `{key}` in a path or body stands for a key's id, `{wallet}`
@@ -151,6 +152,12 @@ fn examples() -> Vec<Example> {
     examples.extend(crypto());
     examples.extend(wallet_examples());
     examples.push(example("handle_mcp_message", mcp("2.0"), Some(mcp("1.0"))));
+    examples.push(example("list_mcp_servers", get("/mcp_servers"), None));
+    examples.push(example(
+        "list_mcp_server_tools",
+        get("/mcp_servers/weather/tools"),
+        Some(get("/mcp_servers/%ff/tools")),
+    ));
     examples
 }
 
@@ -303,7 +310,8 @@ async fn every_operation_is_called_well_and_badly() {
 }
 
 async fn check(example: &Example, operation: &Value) {
-    let app = app_for(example.operation).await;
+    let mcp_server = StubMcpServer::start(StubGeneration::Stateless).await;
+    let app = app_for(example.operation, &mcp_server).await;
     let key = app.create_key(&json!({"apiKeyType": "INFERENCE", "description": "example"})).await;
     let key = key["id"].as_str().unwrap();
     let Example { operation: id, good, bad } = example;
@@ -384,7 +392,7 @@ fn queue_score_script(app: &TestApp, operation: &str) {
 }
 
 /// The service with the setup that the operation needs.
-async fn app_for(operation: &str) -> TestApp {
+async fn app_for(operation: &str, mcp_server: &StubMcpServer) -> TestApp {
     match operation {
         "get_attestation" | "get_signature" => {
             let app = tee::app().await;
@@ -399,6 +407,7 @@ async fn app_for(operation: &str) -> TestApp {
         "create_voice" => voices::app().await,
         "create_rerank" => rerank::app().await,
         "create_moderation" => moderations::app().await,
+        "list_mcp_server_tools" => responses_mcp::start(mcp_server).await,
         _ => TestApp::start().await,
     }
 }

@@ -45,6 +45,7 @@ mod image_tools;
 mod images;
 mod limits;
 mod mcp;
+mod mcp_servers;
 mod messages;
 mod messages_broken;
 mod messages_errors;
