@@ -21,6 +21,7 @@ MEMORY_MB_MAX = 300
 CREDIT = decimal.Decimal("50")
 INPUT, OUTPUT = decimal.Decimal("3") / 10**6, decimal.Decimal("7") / 10**6
 HALF = decimal.Decimal("0.5")
+NANO = decimal.Decimal("0.000000001")
 WAIT_SECONDS_MAX = int(os.environ.get("BATCH_SECONDS", "240"))
 URL = "/v1/chat/completions"
 
@@ -63,6 +64,13 @@ class Upstream(http.server.BaseHTTPRequestHandler):
 
 def tokens_of(number):
     return {"prompt_tokens": 10 + number % 7, "completion_tokens": 5 + number % 5}
+
+
+def line_cost(number):
+    """The price of a line, rounded to a nano-dollar, half to even, as on a bill."""
+    tokens = tokens_of(number)
+    cost = tokens["prompt_tokens"] * INPUT + tokens["completion_tokens"] * OUTPUT
+    return (cost * HALF).quantize(NANO, decimal.ROUND_HALF_EVEN)
 
 
 def config(port):
@@ -140,22 +148,20 @@ class Batches(unittest.TestCase):
             time.sleep(0.2)
         self.fail(f"the batch has not ended: {found}")
 
-    def check_results(self, batch, count):
-        """Counts the output again, independently of the ledger, and compares the charges."""
+    def check_results(self, batch, count, other_costs=decimal.Decimal(0)):
+        """Counts the output again, independently of the ledger, and compares the charges with the balance."""
         self.assertEqual(batch["status"], "completed", batch)
         self.assertEqual(batch["request_counts"], {"total": count, "completed": count, "failed": 0})
         output = self.get(f"/files/{batch['output_file_id']}/content").decode().splitlines()
         results = [json.loads(line) for line in output]
         self.assertEqual([result["custom_id"] for result in results], [f"line-{n}" for n in range(count)])
-        owed = decimal.Decimal(0)
+        owed = other_costs
         for number, result in enumerate(results):
             body, expected = result["response"]["body"], tokens_of(number)
             self.assertTrue(body["choices"][0]["message"]["content"].startswith(f"{number} "))
             told = {name: body["usage"][name] for name in expected}
             self.assertEqual(told, expected)
-            cost = expected["prompt_tokens"] * INPUT + expected["completion_tokens"] * OUTPUT
-            # A bill is rounded to a nano-dollar, half to even.
-            owed += (cost * HALF).quantize(decimal.Decimal("0.000000001"), decimal.ROUND_HALF_EVEN)
+            owed += line_cost(number)
         left = json.loads(self.get("/billing/balance"), parse_float=decimal.Decimal)["balances"]["usd"]
         self.assertEqual(decimal.Decimal(left), CREDIT - owed)
         self.assertIn("every balance is right", self.server.command("ledger", "verify"))
