@@ -86,17 +86,22 @@ impl CreditLedger {
 
     /// Opens a hold: its legs become pending on their lots and reserved for its key.
     pub(crate) fn insert_hold(&mut self, id: HoldId, hold: OpenHold) {
-        for leg in &hold.legs {
+        self.set_aside(&hold.legs, hold.key.as_ref());
+        self.holds.insert(id, hold);
+    }
+
+    /// Makes legs of a hold pending on their lots and reserved for its key.
+    pub(crate) fn set_aside(&mut self, legs: &[PaymentLeg], key: Option<&HeldKey>) {
+        for leg in legs {
             let lot = self.lot_mut(&leg.lot).expect("a hold is placed on open lots");
             lot.pending = lot.pending.saturating_add(leg.amount);
         }
-        if let Some(key) = &hold.key {
+        if let Some(key) = key {
             let counters = self.keys.entry(key.terms.key).or_default();
             for class in LimitClass::ALL {
-                counters.counter_mut(class).reserve(&key.stamp, sum_in_class(&hold.legs, class));
+                counters.counter_mut(class).reserve(&key.stamp, sum_in_class(legs, class));
             }
         }
-        self.holds.insert(id, hold);
     }
 
     /// Ends a hold: its legs are no longer pending or reserved.

@@ -24,7 +24,8 @@ impl CreditLedger {
         let open = self.holds.get(&id).filter(|hold| hold.kind == HoldKind::Request);
         let open = open.ok_or(CommandRejection::NoSuchHold)?;
         let OwnerFunds { sources, openings } = self.funds(open.owner, now);
-        let headroom = self.extension_headroom(open.key.as_ref(), now);
+        let key = open.key;
+        let headroom = self.extension_headroom(key.as_ref(), now);
         let added = choose_hold_legs(&sources, headroom, want).legs;
 
         let mut records = Vec::new();
@@ -34,12 +35,14 @@ impl CreditLedger {
             }
         }
         let records = self.apply_records(records);
-        let mut hold = self.end_hold(id).ok_or(CommandRejection::NoSuchHold)?;
+        // Only the added legs: ending the hold and making it anew would drop the counters of its
+        // period if that is over, with what was spent in it.
+        self.set_aside(&added, key.as_ref());
+        let hold = self.holds.get_mut(&id).ok_or(CommandRejection::NoSuchHold)?;
         for leg in added {
             add_leg(&mut hold.legs, leg);
         }
         let means = sum_by_currency(&hold.legs);
-        self.insert_hold(id, hold);
         let outcome = CommandOutcome::Held(HeldAmounts { hold: id, means });
         Ok(AppliedCommand { records, outcome })
     }

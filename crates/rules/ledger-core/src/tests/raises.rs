@@ -125,3 +125,20 @@ fn a_raise_adds_nothing_to_a_limited_currency_after_the_period_of_the_key() {
     books.grant(BalanceCurrency::Diem, 30, None);
     assert_eq!(raise(&mut books, hold, up_to(50)), 180, "DIEM has no limit");
 }
+
+#[test]
+fn a_raise_after_the_period_of_the_key_keeps_what_was_spent_in_it() {
+    let mut books = Books::with_usd(1_000);
+    let key = terms(None, None, LimitPeriod::Epoch);
+    let early = books.hold_with(key, 100);
+    let spent = books.hold_with(key, 30);
+    let charge = books.settle(spent, 30).charge;
+    books.now = at("2026-11-16T01:00:00Z");
+    let late = books.hold_with(key, 20);
+    books.settle(late, 20);
+    raise(&mut books, early, up_to(50));
+    // The refund counts for the day of its charge, which the early hold keeps open.
+    books.apply(&refund(charge)).unwrap();
+    books.settle(early, 150);
+    assert_eq!(books.spent(LimitClass::Usd, LimitPeriod::Lifetime), (170, 0));
+}
