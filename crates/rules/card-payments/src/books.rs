@@ -14,7 +14,6 @@
 use ledger_core::EntryId;
 use money::Nano;
 
-use crate::debt::{PaidFunds, split_incoming};
 use crate::entry::derive_entry;
 use crate::standing::PaymentStanding;
 use crate::stripe_id::StripeId;
@@ -30,18 +29,14 @@ pub struct PaymentBooks {
     pub net: Nano,
 }
 
-/// A movement of money for a payment.
+/// A movement of money for a payment. The ledger decides which part of it is the owner's debt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CardMovement {
     /// The same for the same step of the same payment, so the journal accepts it once.
     pub entry: EntryId,
     pub kind: MovementKind,
-    /// Above zero; the sum of the two parts.
+    /// Above zero.
     pub amount: Nano,
-    /// The part of the owner's lot.
-    pub lot: Nano,
-    /// The part of the owner's debt.
-    pub debt: Nano,
     /// The books after it.
     pub books: PaymentBooks,
 }
@@ -62,7 +57,6 @@ pub fn decide_movement(
     intent: &StripeId,
     books: PaymentBooks,
     standing: &PaymentStanding,
-    funds: PaidFunds,
 ) -> Option<CardMovement> {
     let PaymentStanding::Paid(paid) = standing else { return None };
     let difference = paid.credit.checked_sub(books.net)?;
@@ -71,23 +65,15 @@ pub fn decide_movement(
     }
     let revision = books.revision.checked_add(1)?;
     let amount = if difference.is_negative() { difference.checked_neg()? } else { difference };
-    let (kind, lot, debt) = if difference.is_negative() {
-        let lot = amount.min(funds.left).max(Nano::ZERO);
-        (MovementKind::TakeBack, lot, amount.checked_sub(lot)?)
+    let kind = if difference.is_negative() {
+        MovementKind::TakeBack
+    } else if books.revision == 0 {
+        MovementKind::Credit
     } else {
-        let split = split_incoming(amount, funds.shortfall);
-        let kind = if books.revision == 0 { MovementKind::Credit } else { MovementKind::GiveBack };
-        (kind, split.credits, split.repays)
+        MovementKind::GiveBack
     };
     let entry = derive_movement_entry(intent, books.revision);
-    Some(CardMovement {
-        entry,
-        kind,
-        amount,
-        lot,
-        debt,
-        books: PaymentBooks { revision, net: paid.credit },
-    })
+    Some(CardMovement { entry, kind, amount, books: PaymentBooks { revision, net: paid.credit } })
 }
 
 /// The first movement's entry follows from the PaymentIntent alone.

@@ -17,7 +17,6 @@
 mod amount;
 mod books;
 mod calls;
-mod debt;
 mod entry;
 mod facts;
 mod form;
@@ -43,7 +42,6 @@ pub use calls::{
     CheckoutOptions, CheckoutOrder, EVENTS_KEPT_S, OffSessionCharge, PAGE_ITEMS_MAX,
     STRIPE_VERSION, StripeCall, StripeMethod,
 };
-pub use debt::{IncomingSplit, PaidFunds, collect_debt, split_incoming};
 pub use facts::{FACTS_ITEMS_MAX, FactsFault, PaymentFacts};
 pub use freeze::{FreezeRow, FreezeState, FreezeStep, decide_freezes};
 pub use lenient::StripeFault;

@@ -37,6 +37,9 @@ pub enum LotTag {
     Month(i64),
     /// A grant with its own expiry.
     Grant(EntryId),
+    /// The debt of the owner: credit that was spent before its payment was taken back. An asset of
+    /// ours, so its debits are never below its credits, and nothing is held or paid from it.
+    Debt,
 }
 
 /// An account of the operator's own books.
@@ -95,11 +98,30 @@ impl LedgerAccount {
     }
 }
 
+impl LotKey {
+    /// The lot of an owner's dollars that never expire.
+    pub(crate) fn main_usd(owner: OwnerId) -> LotKey {
+        LotKey { owner, currency: BalanceCurrency::Usd, tag: LotTag::Main }
+    }
+
+    /// The account of an owner's debt, in dollars.
+    pub(crate) fn debt(owner: OwnerId) -> LotKey {
+        LotKey { owner, currency: BalanceCurrency::Usd, tag: LotTag::Debt }
+    }
+
+    pub(crate) fn is_debt(&self) -> bool {
+        self.tag == LotTag::Debt
+    }
+}
+
 impl LotTag {
     /// Parses the form that [`LotTag`] prints.
     pub fn parse(text: &str) -> Option<LotTag> {
         if text == "main" {
             return Some(LotTag::Main);
+        }
+        if text == "debt" {
+            return Some(LotTag::Debt);
         }
         let (kind, value) = text.split_once(':')?;
         match kind {
@@ -111,7 +133,7 @@ impl LotTag {
     }
 }
 
-/// `main`, `day:20407`, `month:682` or `grant:<uuid>`: the form in the database.
+/// `main`, `day:20407`, `month:682`, `grant:<uuid>` or `debt`: the form in the database.
 impl fmt::Display for LotTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -119,6 +141,7 @@ impl fmt::Display for LotTag {
             LotTag::Day(day) => write!(f, "day:{day}"),
             LotTag::Month(month) => write!(f, "month:{month}"),
             LotTag::Grant(entry) => write!(f, "grant:{}", entry.0),
+            LotTag::Debt => f.write_str("debt"),
         }
     }
 }

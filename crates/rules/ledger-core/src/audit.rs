@@ -68,12 +68,17 @@ impl JournalAudit {
         let credited = self.accounts.entry(transfer.credit.clone()).or_default();
         credited.columns.credits += nanos;
         credited.granted += granted;
-        let taken_back = if transfer.code == TransferCode::TakeBack { nanos } else { 0 };
+        let is_overpaid = credited.columns.debits < credited.columns.credits;
+        if is_overpaid && matches!(&transfer.credit, LedgerAccount::Lot(lot) if lot.is_debt()) {
+            let words = format!("{} after entry {}", transfer.credit, transfer.entry.0);
+            self.add_violation(LedgerInvariant::NoOverdraft.violation(words));
+        }
+        let taken_back = if transfer.code.counts_as_taken_back() { nanos } else { 0 };
         let debited = self.accounts.entry(transfer.debit.clone()).or_default();
         debited.columns.debits += nanos;
         debited.granted -= taken_back;
         let is_overdrawn = debited.columns.credits < debited.columns.debits;
-        if is_overdrawn && matches!(transfer.debit, LedgerAccount::Lot(_)) {
+        if is_overdrawn && matches!(&transfer.debit, LedgerAccount::Lot(lot) if !lot.is_debt()) {
             let words = format!("{} after entry {}", transfer.debit, transfer.entry.0);
             self.add_violation(LedgerInvariant::NoOverdraft.violation(words));
         }

@@ -17,7 +17,7 @@ pub const AMOUNT_MAX: Nano = Nano::from_units(10_000_000);
 /// it changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreditCommand {
-    /// Credits money paid in over a payment network as USD.
+    /// Credits money paid in over a payment network as USD. Repays the owner's debt first.
     TopUp { entry: EntryId, owner: OwnerId, network: PaymentNetwork, amount: Nano },
     /// Credits money that was not paid in. Without an expiry it joins the main lot of its currency.
     Grant {
@@ -30,6 +30,22 @@ pub enum CreditCommand {
     /// Takes credit that the operator gave back from the main lot of its currency: at most the
     /// remainder of `given`, the journal's sum of grants to that lot minus what was taken back.
     Debit { entry: EntryId, owner: OwnerId, currency: BalanceCurrency, amount: Nano, given: Nano },
+    /// Takes back a payment, in part or whole: first from the paid credit that is neither spent nor
+    /// held, and the rest becomes a debt. `given` is as for [`CreditCommand::Debit`]: grants are not
+    /// taken.
+    Reverse {
+        entry: EntryId,
+        owner: OwnerId,
+        network: PaymentNetwork,
+        amount: Nano,
+        given: Nano,
+        beyond: BeyondPaid,
+    },
+    /// Undoes a reversal, in part or whole: repays the debt first, and credits the rest.
+    Restore { entry: EntryId, owner: OwnerId, network: PaymentNetwork, amount: Nano },
+    /// Repays the owner's debt from paid credit, as far as there is both: a hold that ended after
+    /// the reversal has left some. `given` is as for [`CreditCommand::Debit`].
+    CollectDebt { entry: EntryId, owner: OwnerId, given: Nano },
     /// Sets the amount that an owner gets each period; zero ends it. The current period follows at
     /// once: more is added, less is taken back as far as it is unspent.
     SetAllowance { entry: EntryId, owner: OwnerId, kind: AllowanceKind, amount: Nano },
@@ -50,6 +66,15 @@ pub enum CreditCommand {
     ///
     /// [`SWEEP_LOTS_MAX`]: crate::SWEEP_LOTS_MAX
     Sweep { entry: EntryId },
+}
+
+/// The rule for a reversal of more than the paid credit that is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeyondPaid {
+    /// The rest becomes a debt: the money has left already.
+    Owe,
+    /// Nothing is moved: the money has not left yet.
+    Refuse,
 }
 
 /// The owner that pays, and the key it pays through.

@@ -1,4 +1,4 @@
-//! Money in: top-ups and grants.
+//! Money in: top-ups, restorations and grants.
 
 use moment::Timestamp;
 use money::{BalanceCurrency, Nano};
@@ -6,6 +6,7 @@ use money::{BalanceCurrency, Nano};
 use crate::account::{LotKey, LotTag, PaymentNetwork, SystemKind};
 use crate::charge::PaymentLeg;
 use crate::command::AMOUNT_MAX;
+use crate::debt::IncomingSplit;
 use crate::group::RecordGroup;
 use crate::id::{EntryId, OwnerId};
 use crate::ledger::CreditLedger;
@@ -26,9 +27,26 @@ impl CreditLedger {
         amount: Nano,
         now: Timestamp,
     ) -> Result<AppliedCommand, CommandRejection> {
-        let lot = LotKey { owner, currency: BalanceCurrency::Usd, tag: LotTag::Main };
-        let from = SystemKind::Cash(network.clone());
-        self.credit_lot(entry, PaymentLeg { lot, amount }, from, None, now)
+        let cash = SystemKind::Cash(network.clone());
+        self.receive_cash(
+            entry,
+            cash,
+            IncomingCash { owner, amount, code: TransferCode::TopUp },
+            now,
+        )
+    }
+
+    pub(crate) fn restore_payment(
+        &mut self,
+        entry: EntryId,
+        owner: OwnerId,
+        network: &PaymentNetwork,
+        amount: Nano,
+        now: Timestamp,
+    ) -> Result<AppliedCommand, CommandRejection> {
+        let cash = SystemKind::Cash(network.clone());
+        let incoming = IncomingCash { owner, amount, code: TransferCode::Restoration };
+        self.receive_cash(entry, cash, incoming, now)
     }
 
     pub(crate) fn grant_credit(
@@ -42,46 +60,85 @@ impl CreditLedger {
         if has_passed {
             return Err(CommandRejection::ExpiryPassed);
         }
-        self.credit_lot(entry, leg, SystemKind::Issuance, expires_at, now)
+        self.refuse_credit(entry, leg.amount)?;
+        let mut group = RecordGroup::new(entry, now);
+        self.prepare_lot(&mut group, leg, expires_at)?;
+        group.credit_lot(TransferCode::Grant, leg, SystemKind::Issuance);
+        Ok(self.finish_credit(group, leg.lot.owner, now))
     }
 
-    fn credit_lot(
+    /// Repays the debt, then credits the rest to the main lot.
+    fn receive_cash(
         &mut self,
         entry: EntryId,
-        leg: PaymentLeg,
-        from: SystemKind,
-        expires_at: Option<Timestamp>,
+        cash: SystemKind,
+        incoming: IncomingCash,
         now: Timestamp,
     ) -> Result<AppliedCommand, CommandRejection> {
-        let is_sound = leg.amount.is_positive() && leg.amount <= AMOUNT_MAX;
-        if !is_sound {
-            return Err(CommandRejection::InvalidAmount);
-        }
-        self.refuse_duplicate(entry)?;
-        let owner = leg.lot.owner;
+        let IncomingCash { owner, amount, code } = incoming;
+        self.refuse_credit(entry, amount)?;
+        let split = IncomingSplit::new(amount, self.debt(owner));
+        #[cfg(test)]
+        let split = self.mutant.alter_split(split);
         let mut group = RecordGroup::new(entry, now);
+        let repayment = PaymentLeg { lot: LotKey::debt(owner), amount: split.repays };
+        group.credit_lot(TransferCode::Repayment, repayment, cash.clone());
+        let leg = PaymentLeg { lot: LotKey::main_usd(owner), amount: split.credits };
+        if leg.amount.is_positive() {
+            self.prepare_lot(&mut group, leg, None)?;
+        }
+        group.credit_lot(code, leg, cash);
+        Ok(self.finish_credit(group, owner, now))
+    }
+
+    fn refuse_credit(&self, entry: EntryId, amount: Nano) -> Result<(), CommandRejection> {
+        let is_sound = amount.is_positive() && amount <= AMOUNT_MAX;
+        if is_sound { self.refuse_duplicate(entry) } else { Err(CommandRejection::InvalidAmount) }
+    }
+
+    /// Adds the record that opens the lot, if it is not open. Refuses a credit that the lot or the
+    /// owner has no room for.
+    fn prepare_lot(
+        &self,
+        group: &mut RecordGroup,
+        leg: PaymentLeg,
+        expires_at: Option<Timestamp>,
+    ) -> Result<(), CommandRejection> {
         match self.lot(&leg.lot) {
             Some(lot) if LOT_BALANCE_MAX < lot.balance().saturating_add(leg.amount) => {
                 return Err(CommandRejection::BalanceTooLarge);
             }
             Some(_) => {}
             None => {
-                let open = self.purses.get(&owner).map_or(0, |purse| purse.lots().len());
+                let open = self.purses.get(&leg.lot.owner).map_or(0, |purse| purse.lots().len());
                 if LOTS_PER_OWNER_MAX <= open {
                     return Err(CommandRejection::TooManyLots);
                 }
                 group.open_lot(leg.lot, expires_at);
             }
         }
-        let code = match from {
-            SystemKind::Cash(_) => TransferCode::TopUp,
-            _ => TransferCode::Grant,
-        };
-        group.credit_lot(code, leg, from);
+        Ok(())
+    }
+
+    fn finish_credit(
+        &mut self,
+        group: RecordGroup,
+        owner: OwnerId,
+        now: Timestamp,
+    ) -> AppliedCommand {
+        let entry = group.entry();
         let records = self.apply_records(group.into_records());
         let outcome = CommandOutcome::Credited(self.balances(owner, now));
-        Ok(self.finish_entry(entry, records, outcome))
+        self.finish_entry(entry, records, outcome)
     }
+}
+
+/// Money that comes in; `code` is that of the part that is credited.
+#[derive(Debug, Clone, Copy)]
+struct IncomingCash {
+    owner: OwnerId,
+    amount: Nano,
+    code: TransferCode,
 }
 
 /// The lot that a grant goes to: a new one if it expires, otherwise the owner's main lot.

@@ -43,7 +43,7 @@ impl CreditLedger {
 impl CreditLot {
     /// The part of `given` that is neither spent nor held. Spending is counted against granted
     /// credit first, so that money that was paid in is never taken back.
-    fn left_of_given(&self, given: Nano) -> Nano {
+    pub(crate) fn left_of_given(&self, given: Nano) -> Nano {
         let spent = self.granted.saturating_sub(self.balance());
         given.saturating_sub(spent).min(self.available()).max(Nano::ZERO)
     }

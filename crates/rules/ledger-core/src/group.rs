@@ -28,6 +28,10 @@ impl RecordGroup {
         RecordGroup { key, ..RecordGroup::new(entry, at) }
     }
 
+    pub(crate) fn entry(&self) -> EntryId {
+        self.entry
+    }
+
     pub(crate) fn push(&mut self, record: JournalRecord) {
         self.records.push(record);
     }
@@ -42,6 +46,17 @@ impl RecordGroup {
     pub(crate) fn credit_lot(&mut self, code: TransferCode, leg: PaymentLeg, from: SystemKind) {
         let debit = LedgerAccount::system(leg.lot.currency, from);
         self.push_transfer(code, debit, LedgerAccount::Lot(leg.lot), leg.amount);
+    }
+
+    /// Moves paid credit to the debt of its owner.
+    pub(crate) fn collect_debt(&mut self, leg: PaymentLeg) {
+        let credit = LedgerAccount::Lot(LotKey::debt(leg.lot.owner));
+        self.push_transfer(
+            TransferCode::Collection,
+            LedgerAccount::Lot(leg.lot),
+            credit,
+            leg.amount,
+        );
     }
 
     /// Moves money between the operator's own accounts.

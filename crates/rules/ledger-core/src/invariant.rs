@@ -11,6 +11,7 @@ use crate::counter::{KeyUsage, PeriodSpending};
 use crate::id::KeyId;
 use crate::ledger::CreditLedger;
 use crate::limit::{LimitClass, LimitPeriod};
+use crate::owner_lots::CreditLot;
 use crate::snapshot::AccountSums;
 use crate::violation::{InvariantViolation, LedgerInvariant};
 
@@ -55,10 +56,7 @@ fn check_lots(ledger: &CreditLedger) -> Result<(), InvariantViolation> {
     }
     for lot in ledger.purses.values().flat_map(|purse| purse.lots()) {
         let (key, pending) = (lot.key, lot.pending);
-        if lot.available().is_negative() || pending.is_negative() {
-            let words = format!("{key} has {} available, {pending} pending", lot.available());
-            return Err(LedgerInvariant::NoOverdraft.violation(words));
-        }
+        lot.check_amounts()?;
         let held = held.remove(&key).unwrap_or_default();
         if pending != held {
             let words = format!("{key} has {pending} pending and open holds set aside {held}");
@@ -134,5 +132,21 @@ impl PeriodSpending {
             return Err(LedgerInvariant::KeySpent.violation(words));
         }
         Ok(())
+    }
+}
+
+impl CreditLot {
+    /// I2: nothing of a lot is overdrawn, and a debt is never below zero.
+    pub(crate) fn check_amounts(&self) -> Result<(), InvariantViolation> {
+        let (key, pending) = (self.key, self.pending);
+        let words = if key.is_debt() {
+            let is_sound = !self.balance().is_positive() && pending == Nano::ZERO;
+            (!is_sound).then(|| format!("{key} has {} repaid beyond it", self.balance()))
+        } else {
+            let is_sound = !self.available().is_negative() && !pending.is_negative();
+            (!is_sound)
+                .then(|| format!("{key} has {} available, {pending} pending", self.available()))
+        };
+        words.map_or(Ok(()), |words| Err(LedgerInvariant::NoOverdraft.violation(words)))
     }
 }

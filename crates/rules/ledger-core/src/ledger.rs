@@ -20,6 +20,7 @@ use crate::owner_lots::OwnerLots;
 use crate::recent::RecentEntries;
 use crate::record::JournalRecord;
 use crate::rejection::CommandRejection;
+use crate::reversal::PaymentReversal;
 use crate::snapshot::AccountSums;
 
 /// All balances, holds and counters of the service.
@@ -104,6 +105,22 @@ impl CreditLedger {
         match command {
             CreditCommand::TopUp { entry, owner, network, amount } => {
                 self.top_up(*entry, *owner, network, *amount, now)
+            }
+            CreditCommand::Restore { entry, owner, network, amount } => {
+                self.restore_payment(*entry, *owner, network, *amount, now)
+            }
+            CreditCommand::Reverse { entry, owner, network, amount, given, beyond } => {
+                let reversal = PaymentReversal {
+                    owner: *owner,
+                    network,
+                    amount: *amount,
+                    given: *given,
+                    beyond: *beyond,
+                };
+                self.reverse_payment(*entry, &reversal, now)
+            }
+            CreditCommand::CollectDebt { entry, owner, given } => {
+                self.collect_debt(*entry, *owner, *given, now)
             }
             CreditCommand::Grant { entry, owner, currency, amount, expires_at } => {
                 let lot = choose_grant_lot(*entry, *owner, *currency, *expires_at);

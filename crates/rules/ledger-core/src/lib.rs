@@ -7,7 +7,7 @@
 //!
 //! Map of the modules:
 //! - `account`, `charge`, `limit`, `allowance`: the terms.
-//! - `credit`, `debit`, `set_allowance`, `hold`, `raise`, `settle`, `refund`, `sweep`: one file per command.
+//! - `credit`, `debit`, `reversal`, `debt`, `set_allowance`, `hold`, `raise`, `settle`, `refund`, `sweep`: one file per command.
 //! - `owner_funds`: the lots that pay, within the key's limits. `counter`: the amounts that a key
 //!   has used.
 //! - `replay`, `restore`: build a ledger from the journal or from a [`LedgerSnapshot`].
@@ -21,6 +21,7 @@ mod command;
 mod counter;
 mod credit;
 mod debit;
+mod debt;
 mod group;
 mod hold;
 mod hold_legs;
@@ -40,6 +41,7 @@ mod refund;
 mod rejection;
 mod replay;
 mod restore;
+mod reversal;
 mod set_allowance;
 mod settle;
 mod snapshot;
@@ -58,17 +60,20 @@ pub use account::{LedgerAccount, LotKey, LotTag, PaymentNetwork, SystemAccount, 
 pub use allowance::AllowanceKind;
 pub use audit::JournalAudit;
 pub use charge::{PaymentLeg, SettledCharge, sum_in_currency};
-pub use command::{AMOUNT_MAX, ChargeSource, CreditCommand, HoldKind, HoldPayer, HoldRange};
+pub use command::{
+    AMOUNT_MAX, BeyondPaid, ChargeSource, CreditCommand, HoldKind, HoldPayer, HoldRange,
+};
 pub use counter::KeyUsage;
 pub use credit::LOT_BALANCE_MAX;
+pub use debt::PaidFunds;
 pub use hold::HOLDS_MAX;
 pub use id::{EntryId, HoldId, KeyId, OwnerId};
 pub use invariant::check_ledger;
 pub use ledger::{CreditLedger, LedgerRules, SpendOrder};
 pub use limit::{KeyStamp, KeyTerms, LimitClass, LimitPeriod};
 pub use outcome::{
-    AppliedCommand, ChargeReceipt, CommandOutcome, CurrencyBalances, HeldAmounts, RefundReceipt,
-    SweepReport,
+    AppliedCommand, ChargeReceipt, CommandOutcome, CurrencyBalances, DebtCollection, HeldAmounts,
+    RefundReceipt, ReversalReceipt, SweepReport,
 };
 pub use recent::{RECENT_CHARGES_MAX, RECENT_OTHERS_MAX};
 pub use record::{HeldKey, JobHold, JournalRecord, LedgerTransfer, TransferCode};

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::charge::PaymentLeg;
 use crate::counter::KeyUsage;
+use crate::debt::{IncomingSplit, PaidFunds};
 use crate::hold::OpenHold;
 use crate::id::{EntryId, HoldId};
 use crate::limit::KeyStamp;
@@ -38,6 +39,12 @@ pub(crate) enum LedgerMutant {
     OverrunGoesNegative,
     /// Work with its own DIEM price is charged in DIEM at the dollar price.
     DiemAtPar,
+    /// A payment that is taken back takes credit that is held.
+    ReversalTakesHeldMoney,
+    /// The spent part of a payment that is taken back is forgotten.
+    ReversalForgetsDebt,
+    /// A payment of an owner with a debt is credited as a whole.
+    TopUpIgnoresDebt,
 }
 
 impl LedgerMutant {
@@ -94,6 +101,27 @@ impl LedgerMutant {
             }
             _ => entry,
         }
+    }
+
+    pub(crate) fn alter_paid_funds(self, main: Option<&CreditLot>, funds: PaidFunds) -> PaidFunds {
+        match (self, main) {
+            (LedgerMutant::ReversalTakesHeldMoney, Some(lot)) => {
+                PaidFunds { left: lot.balance(), ..funds }
+            }
+            _ => funds,
+        }
+    }
+
+    pub(crate) fn alter_owed(self, owed: Nano) -> Nano {
+        if self == LedgerMutant::ReversalForgetsDebt { Nano::ZERO } else { owed }
+    }
+
+    pub(crate) fn alter_split(self, split: IncomingSplit) -> IncomingSplit {
+        if self == LedgerMutant::TopUpIgnoresDebt {
+            let credits = split.credits.saturating_add(split.repays);
+            return IncomingSplit { repays: Nano::ZERO, credits };
+        }
+        split
     }
 
     pub(crate) fn after_end(

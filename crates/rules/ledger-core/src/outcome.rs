@@ -16,7 +16,7 @@ pub struct AppliedCommand {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandOutcome {
-    /// A top-up or a grant was credited; the available balances.
+    /// A top-up, a grant or a restoration was credited; the available balances.
     Credited(CurrencyBalances),
     /// Credit was taken back; the available balances.
     Debited(CurrencyBalances),
@@ -27,6 +27,8 @@ pub enum CommandOutcome {
     Released,
     Refunded(RefundReceipt),
     Swept(SweepReport),
+    Reversed(ReversalReceipt),
+    Collected(DebtCollection),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +59,25 @@ pub struct RefundReceipt {
     /// The legs whose lot has expired since: they were moved to the expired account at once.
     pub lapsed: Vec<PaymentLeg>,
     pub remaining: CurrencyBalances,
+}
+
+/// The result of taking back a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReversalReceipt {
+    /// The amount taken from paid credit.
+    pub taken: Nano,
+    /// The amount that became a debt.
+    pub owed: Nano,
+    /// The available balances after it.
+    pub remaining: CurrencyBalances,
+}
+
+/// The result of collecting a debt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DebtCollection {
+    pub collected: Nano,
+    /// The debt that is left.
+    pub debt: Nano,
 }
 
 /// The result of a sweep.

@@ -71,6 +71,16 @@ pub enum TransferCode {
     Refund,
     /// Lot to expired.
     Expiry,
+    /// Lot to cash: a payment was taken back, and this part was not spent.
+    Reversal,
+    /// Debt to cash: a payment was taken back, and this part was spent.
+    Shortfall,
+    /// Cash to lot: money of a payment that was taken back came in again.
+    Restoration,
+    /// Cash to debt: the part of a payment or restoration that repays the debt.
+    Repayment,
+    /// Lot to debt: paid credit that became free repays the debt.
+    Collection,
 }
 
 /// The hold of a job.
@@ -91,7 +101,7 @@ pub struct HeldKey {
 }
 
 impl TransferCode {
-    pub const ALL: [TransferCode; 8] = [
+    pub const ALL: [TransferCode; 13] = [
         TransferCode::TopUp,
         TransferCode::Grant,
         TransferCode::Allowance,
@@ -100,6 +110,11 @@ impl TransferCode {
         TransferCode::Writeoff,
         TransferCode::Refund,
         TransferCode::Expiry,
+        TransferCode::Reversal,
+        TransferCode::Shortfall,
+        TransferCode::Restoration,
+        TransferCode::Repayment,
+        TransferCode::Collection,
     ];
 
     /// The number in the database. Never change it.
@@ -113,6 +128,11 @@ impl TransferCode {
             TransferCode::Writeoff => 6,
             TransferCode::Refund => 7,
             TransferCode::Expiry => 8,
+            TransferCode::Reversal => 9,
+            TransferCode::Shortfall => 10,
+            TransferCode::Restoration => 11,
+            TransferCode::Repayment => 12,
+            TransferCode::Collection => 13,
         }
     }
 
@@ -131,11 +151,32 @@ impl TransferCode {
             TransferCode::Writeoff => "writeoff",
             TransferCode::Refund => "refund",
             TransferCode::Expiry => "expiry",
+            TransferCode::Reversal => "reversal",
+            TransferCode::Shortfall => "shortfall",
+            TransferCode::Restoration => "restoration",
+            TransferCode::Repayment => "repayment",
+            TransferCode::Collection => "collection",
         }
     }
 
     /// True if the credited lot is granted the amount; false for refunds, which return it.
     pub const fn counts_as_granted(self) -> bool {
-        matches!(self, TransferCode::TopUp | TransferCode::Grant | TransferCode::Allowance)
+        matches!(
+            self,
+            TransferCode::TopUp
+                | TransferCode::Grant
+                | TransferCode::Allowance
+                | TransferCode::Restoration
+        )
+    }
+
+    /// True if the debited lot is granted that much less; false for what is spent or expires.
+    pub const fn counts_as_taken_back(self) -> bool {
+        matches!(self, TransferCode::TakeBack | TransferCode::Reversal | TransferCode::Collection)
+    }
+
+    /// True if one side of the transfer is the debt of an owner.
+    pub const fn moves_debt(self) -> bool {
+        matches!(self, TransferCode::Shortfall | TransferCode::Repayment | TransferCode::Collection)
     }
 }

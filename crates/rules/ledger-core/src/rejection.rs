@@ -38,6 +38,8 @@ pub enum CommandRejection {
     InvalidAmount,
     #[error("{left} of the granted credit is unspent, and {wanted} was to be removed")]
     BeyondGiven { left: Nano, wanted: Nano },
+    #[error("{left} of the paid credit is left, and {wanted} was to be returned")]
+    BeyondPaid { left: Nano, wanted: Nano },
     #[error("give an expiry in the future")]
     ExpiryPassed,
     #[error("the balance would exceed the maximum of one owner: spend some first")]

@@ -8,7 +8,7 @@ use crate::hold::OpenHold;
 use crate::id::EntryId;
 use crate::ledger::CreditLedger;
 use crate::owner_lots::CreditLot;
-use crate::record::{JobHold, JournalRecord, LedgerTransfer, TransferCode};
+use crate::record::{JobHold, JournalRecord, LedgerTransfer};
 use crate::snapshot::AccountSums;
 use crate::violation::{InvariantViolation, LedgerInvariant};
 
@@ -117,13 +117,15 @@ impl CreditLedger {
         if let LedgerAccount::Lot(key) = &transfer.debit
             && let Some(lot) = self.lot_mut(key)
         {
-            if transfer.code == TransferCode::TakeBack {
+            if transfer.code.counts_as_taken_back() {
                 lot.granted = lot.granted.saturating_sub(amount);
             }
-            if lot.available().is_negative() {
-                let words = format!("{key} has {} available", lot.available());
-                return Err(LedgerInvariant::NoOverdraft.violation(words));
-            }
+            lot.check_amounts()?;
+        }
+        if let LedgerAccount::Lot(key) = &transfer.credit
+            && let Some(lot) = self.lot(key)
+        {
+            lot.check_amounts()?;
         }
         self.recent.note_transfer(transfer);
         Ok(())

@@ -44,6 +44,8 @@ struct SimulationStats {
     lapsed: usize,
     reloads: usize,
     key_limits: usize,
+    debts: usize,
+    collections: usize,
 }
 
 fn run_simulation(

@@ -36,7 +36,7 @@ pub struct LotRow {
     pub lot: LotKey,
     pub opened_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// Top-ups, grants and allowances, minus what was taken back.
+    /// Top-ups, grants, allowances and restorations, minus what was taken back.
     pub granted: Nano,
     pub columns: AccountSums,
 }

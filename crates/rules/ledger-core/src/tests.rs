@@ -8,5 +8,6 @@ mod limits;
 mod lots;
 mod raises;
 mod refunds;
+mod reversals;
 mod settling;
 mod shipped_bugs;

@@ -10,7 +10,7 @@ use crate::record::{LedgerTransfer, TransferCode};
 pub enum LedgerInvariant {
     /// I1: in each currency, debits and credits are equal.
     TrialBalance,
-    /// I2: the available and the pending amount of a lot are never negative.
+    /// I2: the available and the pending amount of a lot are never negative, nor is a debt.
     NoOverdraft,
     /// I3: the amount pending on a lot, and reserved for a key, is the sum of its open holds.
     Pending,
@@ -100,9 +100,35 @@ impl LedgerTransfer {
     }
 
     fn fits_code(&self) -> bool {
+        let is_debt = |account: &LedgerAccount| match account {
+            LedgerAccount::Lot(lot) => lot.is_debt(),
+            LedgerAccount::System(_) => false,
+        };
+        // Only codes of debts name one, and each of them names it on one side.
+        let names_debt = match self.code {
+            TransferCode::Shortfall => is_debt(&self.debit) && !is_debt(&self.credit),
+            TransferCode::Repayment | TransferCode::Collection => {
+                is_debt(&self.credit) && !is_debt(&self.debit)
+            }
+            _ => !is_debt(&self.debit) && !is_debt(&self.credit),
+        };
+        names_debt && self.fits_accounts()
+    }
+
+    fn fits_accounts(&self) -> bool {
         match (self.code, &self.debit, &self.credit) {
-            (TransferCode::TopUp, LedgerAccount::System(from), LedgerAccount::Lot(_)) => {
-                matches!(from.kind, SystemKind::Cash(_))
+            (
+                TransferCode::TopUp | TransferCode::Restoration | TransferCode::Repayment,
+                LedgerAccount::System(from),
+                LedgerAccount::Lot(_),
+            ) => matches!(from.kind, SystemKind::Cash(_)),
+            (
+                TransferCode::Reversal | TransferCode::Shortfall,
+                LedgerAccount::Lot(_),
+                LedgerAccount::System(to),
+            ) => matches!(to.kind, SystemKind::Cash(_)),
+            (TransferCode::Collection, LedgerAccount::Lot(from), LedgerAccount::Lot(to)) => {
+                from.owner == to.owner
             }
             (
                 TransferCode::Grant | TransferCode::Allowance,

@@ -127,7 +127,7 @@ impl Ledger {
         })
     }
 
-    async fn credit(
+    pub(crate) async fn credit(
         &self,
         owner: OwnerId,
         entry: EntryId,

@@ -257,6 +257,9 @@ pub(crate) fn owner_of(command: &CreditCommand) -> Option<OwnerId> {
         CreditCommand::TopUp { owner, .. }
         | CreditCommand::Grant { owner, .. }
         | CreditCommand::Debit { owner, .. }
+        | CreditCommand::Reverse { owner, .. }
+        | CreditCommand::Restore { owner, .. }
+        | CreditCommand::CollectDebt { owner, .. }
         | CreditCommand::SetAllowance { owner, .. } => Some(*owner),
         CreditCommand::Hold { payer, .. } => Some(payer.owner),
         CreditCommand::Refund { source, .. } => match source {

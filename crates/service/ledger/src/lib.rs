@@ -6,7 +6,7 @@
 //! releases itself.
 //!
 //! Map of the modules:
-//! - `hold`, `settle`, `job`, `entry`: the operations on money.
+//! - `hold`, `settle`, `job`, `entry`, `reversal`: the operations on money.
 //! - `charge`: the cost of a piece of work, and its usage rows.
 //! - `homes`: the owners that this node decides for, when several nodes share the books.
 //! - `clock_watch`: checks the wall clock that all of it follows.
@@ -30,6 +30,7 @@ mod maintenance;
 mod query;
 mod raise;
 mod reconcile;
+mod reversal;
 mod settle;
 mod state;
 mod time_reset;
@@ -47,6 +48,7 @@ pub use homes::OwnerHome;
 pub use job::LedgerJob;
 pub use query::LedgerStatus;
 pub use reconcile::ReconcileReport;
+pub use reversal::{ReversalOrder, ReversalOutcome};
 pub use state::{Ledger, UNSETTLED_MAX};
 pub use time_reset::TimeResetReport;
 pub use uncharged_work::UNCHARGED_USD_TOTAL;

@@ -6,8 +6,8 @@ use money::{BalanceCurrency, Nano};
 use store::write::StoreWrite;
 
 /// Allowances are not among them: they follow from the date, whether they are written or not.
-const CREDITING: [TransferCode; 3] =
-    [TransferCode::TopUp, TransferCode::Grant, TransferCode::Refund];
+const CREDITING: [TransferCode; 4] =
+    [TransferCode::TopUp, TransferCode::Grant, TransferCode::Refund, TransferCode::Restoration];
 
 /// The credits of one group, by which [`UnconfirmedCredits`] finds them again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

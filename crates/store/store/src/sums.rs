@@ -4,7 +4,7 @@
 //! once. The constraints then check the final state of the transaction.
 
 use hashbrown::HashMap;
-use ledger_core::{KeyId, KeyStamp, LedgerTransfer, LimitClass, OwnerId, TransferCode};
+use ledger_core::{KeyId, KeyStamp, LedgerTransfer, LimitClass, OwnerId};
 use money::BalanceCurrency;
 
 use crate::error::StoreError;
@@ -116,7 +116,7 @@ impl<'batch, A: Copy + Eq + Ord + std::hash::Hash> TransactionSums<'batch, A> {
         if transfer.code.counts_as_granted() {
             self.account(credit).granted += nanos;
         }
-        if transfer.code == TransferCode::TakeBack {
+        if transfer.code.counts_as_taken_back() {
             self.account(debit).granted -= nanos;
         }
     }

@@ -18,7 +18,7 @@ impl Scene {
         let mut scene = Scene {
             payment: StripePayment::paid(cents),
             books: PaymentBooks::default(),
-            owner: OwnerBooks::default(),
+            owner: OwnerBooks::new(),
             entries: vec![],
         };
         scene.look();
@@ -27,7 +27,7 @@ impl Scene {
 
     fn decide(&self) -> Option<CardMovement> {
         let standing = judge_payment(&order(1000), &self.payment.facts(), &[]);
-        decide_movement(&id("pi_1"), self.books, &standing, self.owner.funds)
+        decide_movement(&id("pi_1"), self.books, &standing)
     }
 
     fn look(&mut self) -> Option<MovementKind> {
@@ -41,14 +41,13 @@ impl Scene {
     }
 
     fn spend(&mut self, amount: Nano) {
-        self.owner.funds.left = self.owner.funds.left.checked_sub(amount).unwrap();
-        assert!(!self.owner.funds.left.is_negative());
+        assert_eq!(self.owner.spend(amount), amount);
     }
 
     #[track_caller]
-    fn expect(&self, left: i64, shortfall: i64) {
-        let expected = PaidFunds { left: usd(left), shortfall: usd(shortfall) };
-        assert_eq!(self.owner.funds, expected);
+    fn expect(&self, left: i64, debt: i64) {
+        let position = self.owner.position();
+        assert_eq!((position.left, position.debt), (usd(left), usd(debt)));
     }
 }
 
@@ -57,7 +56,7 @@ fn a_payment_is_credited_once() {
     let mut scene = Scene::paid(1000);
     scene.expect(1000, 0);
     assert_eq!(scene.look(), None);
-    assert_eq!(scene.owner.cash, usd(1000));
+    assert_eq!(scene.owner.position().cash, usd(1000).nanos().into());
     let again = Scene::paid(1000);
     assert_eq!(again.entries, scene.entries, "the same payment is the same entry");
 }
@@ -69,7 +68,7 @@ fn a_refund_takes_what_is_left_and_the_rest_is_a_debt() {
     scene.payment.refund(1000, "succeeded");
     assert_eq!(scene.look(), Some(MovementKind::TakeBack));
     scene.expect(0, 700);
-    assert_eq!(scene.owner.cash, usd(0));
+    assert_eq!(scene.owner.position().cash, 0);
 }
 
 #[test]
@@ -80,15 +79,10 @@ fn a_later_payment_repays_the_debt_first() {
     scene.look();
     let standing = judge_payment(&order(1000), &StripePayment::paid(1000).facts(), &[]);
     let books = PaymentBooks::default();
-    let second = decide_movement(&id("pi_2"), books, &standing, scene.owner.funds).unwrap();
-    assert_eq!((second.debt, second.lot), (usd(700), usd(300)));
+    let second = decide_movement(&id("pi_2"), books, &standing).unwrap();
     assert_ne!(second.entry, scene.entries[0]);
     scene.owner.apply(&second);
     scene.expect(300, 0);
-    assert_eq!(
-        split_incoming(usd(500), usd(700)),
-        IncomingSplit { repays: usd(500), credits: usd(0) }
-    );
 }
 
 #[test]
@@ -138,14 +132,13 @@ fn a_mismatch_after_the_credit_moves_nothing_in_either_direction() {
 #[test]
 fn credit_that_was_held_when_its_payment_was_taken_back_repays_the_debt_later() {
     let mut scene = Scene::paid(1000);
-    scene.owner.funds.left = usd(0);
-    scene.owner.held = usd(1000);
+    scene.owner.hold(usd(1000));
     scene.payment.refund(1000, "succeeded");
     scene.look();
     scene.expect(0, 1000);
-    scene.owner.funds.left = usd(600);
-    assert_eq!(collect_debt(scene.owner.funds), usd(600), "400 were charged");
+    scene.owner.end_hold(false);
+    scene.spend(usd(400));
+    scene.expect(600, 1000);
     scene.owner.collect();
     scene.expect(0, 400);
-    assert_eq!(collect_debt(scene.owner.funds), usd(0));
 }

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::world::{OwnerBooks, StripePayment, cents, id, order_id, usd};
+use super::world::{OwnerBooks, OwnerPosition, StripePayment, cents, id, order_id, usd};
 use crate::*;
 
 /// Payments of one owner.
@@ -122,7 +122,7 @@ impl Storm {
             stripe: stripe.collect(),
             rows: vec![PaymentBooks::default(); PAYMENTS],
             freezes: BTreeMap::new(),
-            owner: OwnerBooks::default(),
+            owner: OwnerBooks::new(),
             spent: Nano::ZERO,
             pending: vec![],
             journal: vec![],
@@ -140,7 +140,7 @@ impl Storm {
         }
         let standing = judge_payment(&order_of(look.payment), &look.facts, &[]);
         let intent = &look.facts.intent().id;
-        let movement = decide_movement(intent, look.books, &standing, self.owner.funds);
+        let movement = decide_movement(intent, look.books, &standing);
         if let Some(movement) = movement {
             assert!(!self.journal.contains(&movement.entry), "an entry is written once");
             self.journal.push(movement.entry);
@@ -198,15 +198,10 @@ impl Storm {
                 }
             }
             StormStep::Spend { amount } => {
-                let amount = usd(amount.into()).min(self.owner.funds.left);
-                self.owner.funds.left = self.owner.funds.left.checked_sub(amount).unwrap();
+                let amount = self.owner.spend(usd(amount.into()));
                 self.spent = self.spent.checked_add(amount).unwrap();
             }
-            StormStep::Hold { amount } => {
-                let amount = usd(amount.into()).min(self.owner.funds.left);
-                self.owner.funds.left = self.owner.funds.left.checked_sub(amount).unwrap();
-                self.owner.held = self.owner.held.checked_add(amount).unwrap();
-            }
+            StormStep::Hold { amount } => self.owner.hold(usd(amount.into())),
             StormStep::EndHold { spends } => self.end_hold(spends),
         }
     }
@@ -224,12 +219,8 @@ impl Storm {
     }
 
     fn end_hold(&mut self, spends: bool) {
-        let held = std::mem::take(&mut self.owner.held);
-        if spends {
-            self.spent = self.spent.checked_add(held).unwrap();
-        } else {
-            self.owner.funds.left = self.owner.funds.left.checked_add(held).unwrap();
-        }
+        let spent = self.owner.end_hold(spends);
+        self.spent = self.spent.checked_add(spent).unwrap();
     }
 
     /// The poller at the end: holds are over, and each payment is looked at.
@@ -297,14 +288,14 @@ proptest! {
         storm.poll();
         let credit = storm.count_credit();
         let position = credit - storm.spent.nanos();
-        let PaidFunds { left, shortfall } = storm.owner.funds;
+        let OwnerPosition { left, debt, cash } = storm.owner.position();
         prop_assert_eq!(left.nanos(), position.max(0), "what is left");
-        prop_assert_eq!(shortfall.nanos(), (-position).max(0), "what is owed");
-        prop_assert_eq!(storm.owner.cash.nanos(), credit, "cash in is what was kept");
+        prop_assert_eq!(debt.nanos(), (-position).max(0), "what is owed");
+        prop_assert_eq!(cash, i128::from(credit), "cash in is what was kept");
         prop_assert_eq!(storm.frozen_for(), storm.count_causes());
-        let before = storm.owner;
+        let before = storm.owner.position();
         storm.poll();
-        prop_assert_eq!(storm.owner, before, "a second poll moves nothing");
+        prop_assert_eq!(storm.owner.position(), before, "a second poll moves nothing");
     }
 
     #[test]
@@ -330,7 +321,7 @@ proptest! {
             }
             storm.poll();
             let nets: Vec<Nano> = storm.rows.iter().map(|row| row.net).collect();
-            (storm.owner, nets, storm.frozen_for())
+            (storm.owner.position(), nets, storm.frozen_for())
         };
         let first = run(&deliveries);
         prop_assert_eq!(&run(&other_deliveries), &first);
@@ -345,9 +336,13 @@ fn an_answer_that_is_older_than_the_last_movement_moves_nothing() {
     storm.take(StormStep::Look { payment: 0 });
     storm.take(StormStep::Refund { payment: 0, amount: 1000, is_pending: false });
     storm.take(StormStep::Look { payment: 0 });
-    let before = storm.owner;
+    let before = storm.owner.position();
     storm.end_look(&slow);
-    assert_eq!(storm.owner, before, "the credit of before the refund is not given again");
-    assert_eq!(storm.owner.funds, PaidFunds::default());
+    assert_eq!(
+        storm.owner.position(),
+        before,
+        "the credit of before the refund is not given again"
+    );
+    assert_eq!(storm.owner.position(), OwnerPosition::default());
     assert_eq!(id("pi_0"), storm.stripe[0].facts().intent().id);
 }

@@ -1,13 +1,17 @@
 //! A double of Stripe for one payment: its JSON at any time, and the owner's books.
 
+use ledger_core::{
+    BeyondPaid, CreditCommand, CreditLedger, EntryId, HoldId, HoldKind, HoldPayer, HoldRange,
+    LedgerRules, OwnerId, PaidFunds, PaymentNetwork, SystemKind, check_ledger,
+};
 use moment::Timestamp;
 use money::Nano;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
-    CardMovement, CardOrder, CardOrderId, MovementKind, PaidFunds, PaymentFacts, PaymentIntent,
-    RefundRequestId, StripeId, StripeList, StripeMode, UsdCents, collect_debt,
+    CardMovement, CardOrder, CardOrderId, MovementKind, PaymentFacts, PaymentIntent,
+    RefundRequestId, StripeId, StripeList, StripeMode, UsdCents,
 };
 
 pub(super) fn order_id(number: u128) -> CardOrderId {
@@ -104,49 +108,103 @@ impl StripePayment {
     }
 }
 
-/// An owner's paid credit and debt, moved as the ledger would.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// An owner's books in a real ledger.
+#[derive(Debug, Clone)]
 pub(super) struct OwnerBooks {
-    pub(super) funds: PaidFunds,
-    /// Paid credit that is held for work.
-    pub(super) held: Nano,
-    /// Cash that the operator has for this owner.
-    pub(super) cash: Nano,
+    ledger: CreditLedger,
+    ids: u128,
+    held: Option<HoldId>,
 }
 
+/// The position of an owner.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct OwnerPosition {
+    pub(super) left: Nano,
+    pub(super) debt: Nano,
+    /// Cash that the operator has for this owner.
+    pub(super) cash: i128,
+}
+
+const OWNER: OwnerId = OwnerId(Uuid::from_u128(7));
+
 impl OwnerBooks {
+    pub(super) fn new() -> OwnerBooks {
+        OwnerBooks { ledger: CreditLedger::new(LedgerRules::default()), ids: 1 << 64, held: None }
+    }
+
+    /// Moves money as a movement says. A repeated one is refused.
     pub(super) fn apply(&mut self, movement: &CardMovement) {
-        assert!(movement.amount.is_positive());
-        assert!(!movement.lot.is_negative() && !movement.debt.is_negative());
-        assert_eq!(movement.lot.checked_add(movement.debt), Some(movement.amount));
-        let add = |one: Nano, other: Nano| one.checked_add(other).unwrap();
-        let subtract = |one: Nano, other: Nano| one.checked_sub(other).unwrap();
-        let PaidFunds { left, shortfall } = self.funds;
-        match movement.kind {
-            MovementKind::Credit | MovementKind::GiveBack => {
-                self.funds.left = add(left, movement.lot);
-                self.funds.shortfall = subtract(shortfall, movement.debt);
-                self.cash = add(self.cash, movement.amount);
-            }
+        let network = PaymentNetwork::parse("stripe").unwrap();
+        let (entry, owner, amount) = (movement.entry, OWNER, movement.amount);
+        let (given, beyond) = (Nano::ZERO, BeyondPaid::Owe);
+        self.run(&match movement.kind {
+            MovementKind::Credit => CreditCommand::TopUp { entry, owner, network, amount },
+            MovementKind::GiveBack => CreditCommand::Restore { entry, owner, network, amount },
             MovementKind::TakeBack => {
-                self.funds.left = subtract(left, movement.lot);
-                self.funds.shortfall = add(shortfall, movement.debt);
-                self.cash = subtract(self.cash, movement.amount);
+                CreditCommand::Reverse { entry, owner, network, amount, given, beyond }
             }
-        }
-        self.check();
+        });
     }
 
     pub(super) fn collect(&mut self) {
-        let amount = collect_debt(self.funds);
-        self.funds.left = self.funds.left.checked_sub(amount).unwrap();
-        self.funds.shortfall = self.funds.shortfall.checked_sub(amount).unwrap();
-        self.check();
+        let entry = EntryId(self.fresh_id());
+        self.run(&CreditCommand::CollectDebt { entry, owner: OWNER, given: Nano::ZERO });
     }
 
-    fn check(&self) {
-        assert!(!self.funds.left.is_negative(), "a balance is never below zero");
-        assert!(!self.funds.shortfall.is_negative());
-        assert!(!self.cash.is_negative());
+    /// Spends up to `amount`, and returns what was spent.
+    pub(super) fn spend(&mut self, amount: Nano) -> Nano {
+        let (hold, amount) = self.hold_up_to(amount);
+        let entry = EntryId(self.fresh_id());
+        self.run(&CreditCommand::Settle { entry, hold, cost: amount.into() });
+        amount
+    }
+
+    /// Holds up to `amount` besides what is held.
+    pub(super) fn hold(&mut self, amount: Nano) {
+        if self.held.is_none() {
+            self.held = Some(self.hold_up_to(amount).0);
+        }
+    }
+
+    /// Ends the hold, and returns what was spent of it.
+    pub(super) fn end_hold(&mut self, spends: bool) -> Nano {
+        let Some(hold) = self.held.take() else { return Nano::ZERO };
+        if !spends {
+            self.run(&CreditCommand::Release { hold });
+            return Nano::ZERO;
+        }
+        let amount = self.ledger.held_amount(hold).unwrap();
+        let entry = EntryId(self.fresh_id());
+        self.run(&CreditCommand::Settle { entry, hold, cost: amount.into() });
+        amount
+    }
+
+    pub(super) fn position(&self) -> OwnerPosition {
+        let PaidFunds { left, debt } = self.ledger.paid_funds(OWNER, Nano::ZERO);
+        let systems = self.ledger.to_snapshot().systems.into_iter();
+        let cash = systems.filter(|row| matches!(row.account.kind, SystemKind::Cash(_)));
+        OwnerPosition {
+            left,
+            debt,
+            cash: cash.map(|it| it.columns.debits - it.columns.credits).sum(),
+        }
+    }
+
+    fn hold_up_to(&mut self, amount: Nano) -> (HoldId, Nano) {
+        let hold = HoldId(self.fresh_id());
+        let payer = HoldPayer { owner: OWNER, key: None };
+        let want = HoldRange::UpTo { least: Nano::ZERO.into(), most: amount.into() };
+        self.run(&CreditCommand::Hold { hold, payer, want, kind: HoldKind::Request });
+        (hold, self.ledger.held_amount(hold).unwrap())
+    }
+
+    fn run(&mut self, command: &CreditCommand) {
+        self.ledger.apply(command, now()).unwrap();
+        check_ledger(&self.ledger).unwrap();
+    }
+
+    fn fresh_id(&mut self) -> Uuid {
+        self.ids += 1;
+        Uuid::from_u128(self.ids)
     }
 }

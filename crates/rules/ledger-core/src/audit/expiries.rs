@@ -49,7 +49,7 @@ impl LotExpiries {
 pub(super) fn check_lot_expiry(row: &LotRow) -> Result<(), InvariantViolation> {
     let LotRow { lot, expires_at, .. } = row;
     let named = match lot.tag {
-        LotTag::Main => None,
+        LotTag::Main | LotTag::Debt => None,
         LotTag::Day(day) => Some(AllowanceKind::DiemDaily.ends_at(day)),
         LotTag::Month(month) => Some(AllowanceKind::BundledMonthly.ends_at(month)),
         LotTag::Grant(_) if expires_at.is_some() => return Ok(()),
@@ -60,7 +60,9 @@ pub(super) fn check_lot_expiry(row: &LotRow) -> Result<(), InvariantViolation> {
     }
     let words = match (expires_at, lot.tag) {
         (None, _) => format!("{lot} expires by its name, and its row says never"),
-        (Some(at), LotTag::Main) => format!("{lot} never expires, and its row says {at}"),
+        (Some(at), LotTag::Main | LotTag::Debt) => {
+            format!("{lot} never expires, and its row says {at}")
+        }
         (Some(at), _) => format!("{lot} does not expire when its name says: its row says {at}"),
     };
     Err(LedgerInvariant::NoSpendAfterExpiry.violation(words))

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::account::PaymentNetwork;
 use crate::allowance::AllowanceKind;
-use crate::command::{ChargeSource, CreditCommand, HoldKind, HoldPayer, HoldRange};
+use crate::command::{BeyondPaid, ChargeSource, CreditCommand, HoldKind, HoldPayer, HoldRange};
 use crate::id::{EntryId, HoldId, KeyId, OwnerId};
 use crate::limit::{KeyTerms, LimitPeriod};
 use crate::sim::oracle::SimulationOracle;
@@ -36,7 +36,7 @@ pub(crate) fn next_command(
 ) -> CreditCommand {
     let owner = OwnerId(Uuid::from_u128(1 + random.below(OWNERS) as u128));
     let entry = EntryId(random.uuid());
-    match random.below(24) {
+    match random.below(28) {
         0 => CreditCommand::TopUp {
             entry,
             owner,
@@ -52,6 +52,14 @@ pub(crate) fn next_command(
         4 => CreditCommand::Sweep { entry },
         5 | 6 => pick_refund(random, oracle).unwrap_or_else(|| pick_hold(random, owner)),
         7 | 8 => oracle.pick_retry(random).unwrap_or_else(|| pick_hold(random, owner)),
+        24 | 25 => pick_reversal(random, oracle, entry, owner),
+        26 => CreditCommand::Restore {
+            entry,
+            owner,
+            network: pick_network(random),
+            amount: pick_amount(random),
+        },
+        27 => CreditCommand::CollectDebt { entry, owner, given: oracle.given(owner) },
         9..=14 => pick_hold_end(random, oracle, entry).unwrap_or_else(|| pick_hold(random, owner)),
         _ => pick_hold(random, owner),
     }
@@ -131,6 +139,22 @@ fn pick_refund(random: &mut SplitMixRandom, oracle: &SimulationOracle) -> Option
         _ => ChargeSource::Journal(oracle.charge(charge)?),
     };
     Some(CreditCommand::Refund { charge, source })
+}
+
+fn pick_reversal(
+    random: &mut SplitMixRandom,
+    oracle: &SimulationOracle,
+    entry: EntryId,
+    owner: OwnerId,
+) -> CreditCommand {
+    CreditCommand::Reverse {
+        entry,
+        owner,
+        network: pick_network(random),
+        amount: pick_amount(random),
+        given: oracle.given(owner),
+        beyond: if random.one_in(4) { BeyondPaid::Refuse } else { BeyondPaid::Owe },
+    }
 }
 
 fn pick_grant(

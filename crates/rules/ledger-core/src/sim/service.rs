@@ -106,6 +106,12 @@ impl SimulatedService {
             self.stats.refunds += 1;
             self.stats.lapsed += usize::from(!refund.lapsed.is_empty());
         }
+        if let CommandOutcome::Reversed(receipt) = &applied.outcome {
+            self.stats.debts += usize::from(receipt.owed.is_positive());
+        }
+        if let CommandOutcome::Collected(receipt) = &applied.outcome {
+            self.stats.collections += usize::from(receipt.collected.is_positive());
+        }
         self.oracle.check_applied(&command, &applied, self.now)?;
         self.unacknowledged.push((self.disk.groups().len(), command, applied));
         if self.bug == InjectedBug::AckBeforeSync {
@@ -137,6 +143,7 @@ impl SimulatedService {
 
     fn check(&self) -> Result<(), String> {
         check_ledger(&self.ledger).map_err(|violation| violation.to_string())?;
+        self.oracle.check_debts(&self.ledger)?;
         self.oracle.check_limits(&self.ledger)
     }
 

@@ -22,7 +22,8 @@ fn every_seed_keeps_every_invariant() {
     for reached in [applied, rejected, duplicates, crashes, written_off] {
         assert!(100 <= reached, "{total:?}");
     }
-    for reached in [total.refunds, total.lapsed, total.reloads, total.key_limits] {
+    let SimulationStats { refunds, lapsed, reloads, key_limits, debts, collections, .. } = total;
+    for reached in [refunds, lapsed, reloads, key_limits, debts, collections] {
         assert!(20 <= reached, "{total:?}");
     }
 }
@@ -99,6 +100,21 @@ fn one_price_for_two_currencies_is_caught() {
     check(InjectedBug::Ledger(LedgerMutant::DiemAtPar), "for work that cost");
 }
 
+#[test]
+fn a_reversal_of_held_money_is_caught() {
+    check(InjectedBug::Ledger(LedgerMutant::ReversalTakesHeldMoney), "assertion failed on Reverse");
+}
+
+#[test]
+fn a_reversal_that_forgets_the_debt_is_caught() {
+    check(InjectedBug::Ledger(LedgerMutant::ReversalForgetsDebt), "instead of");
+}
+
+#[test]
+fn a_payment_that_ignores_the_debt_is_caught() {
+    check(InjectedBug::Ledger(LedgerMutant::TopUpIgnoresDebt), "instead of");
+}
+
 /// Asserts that the bug is found within a few seeds, by the rule that it breaks.
 #[track_caller]
 fn check(bug: InjectedBug, words: &str) {
@@ -120,5 +136,7 @@ impl SimulationStats {
         self.lapsed += other.lapsed;
         self.reloads += other.reloads;
         self.key_limits += other.key_limits;
+        self.debts += other.debts;
+        self.collections += other.collections;
     }
 }

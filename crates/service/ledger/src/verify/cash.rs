@@ -9,12 +9,25 @@ use ledger_core::{
 use money::Nano;
 use store::evidence::{CreditedClaim, MissingClaim, ReceivedClaim, VerificationEvidence};
 
-/// The payments not yet seen in the journal, and the difference of both sums by network.
+/// The settled payments with what the journal has of them, and the difference of both sums by network.
 pub(super) struct CashAudit {
-    unbooked: HashMap<EntryId, CreditedClaim>,
-    /// Settled on chain minus received in the journal, in nanos, by network.
+    settled: HashMap<EntryId, SettledCash>,
+    /// Settled minus received in the journal, in nanos, by network.
     differences: BTreeMap<String, i128>,
     violations: Vec<InvariantViolation>,
+}
+
+/// A settled payment, and the sum of the journal's transfers of its entry. A payment of an owner with
+/// a debt has two.
+struct SettledCash {
+    claim: CreditedClaim,
+    booked: i128,
+}
+
+/// A transfer that moves cash: in, if `nanos` is above zero.
+struct CashMove<'a> {
+    network: &'a str,
+    nanos: i128,
 }
 
 impl CashAudit {
@@ -23,39 +36,56 @@ impl CashAudit {
         for claim in &evidence.credited {
             *differences.entry(claim.network.clone()).or_default() += to_nanos(claim.amount);
         }
-        let unbooked = evidence.credited.iter().map(|claim| (claim.entry, claim.clone())).collect();
+        let settled = evidence.credited.iter();
+        let settled = settled
+            .map(|claim| (claim.entry, SettledCash { claim: claim.clone(), booked: 0 }))
+            .collect();
         let missing = evidence.missing.iter().map(report_missing_claim);
         let violations =
             missing.chain(evidence.received.iter().map(report_received_claim)).collect();
-        CashAudit { unbooked, differences, violations }
+        CashAudit { settled, differences, violations }
     }
 
     pub(super) fn read(&mut self, transfer: &LedgerTransfer) {
-        let (TransferCode::TopUp, LedgerAccount::System(from)) = (transfer.code, &transfer.debit)
-        else {
-            return;
-        };
-        let SystemKind::Cash(network) = &from.kind else { return };
-        *self.differences.entry(network.name().to_owned()).or_default() -=
-            to_nanos(transfer.amount);
+        let Some(CashMove { network, nanos }) = find_cash_move(transfer) else { return };
+        *self.differences.entry(network.to_owned()).or_default() -= nanos;
         let (entry, amount) = (transfer.entry.0, transfer.amount);
-        let words = match self.unbooked.remove(&transfer.entry) {
-            Some(claim) if claim.amount == amount && claim.network == network.name() => return,
-            Some(claim) => format!(
-                "entry {entry}: {amount} came in over {}, and {} was settled on {}",
-                network.name(),
-                claim.amount,
-                claim.network
-            ),
+        let words = match self.settled.get_mut(&transfer.entry) {
+            Some(settled) if settled.claim.network == network => {
+                settled.booked += nanos;
+                return;
+            }
+            Some(settled) => {
+                let claim = &settled.claim;
+                settled.booked += nanos;
+                format!(
+                    "entry {entry}: {amount} came in over {network}, and {} was settled on {}",
+                    claim.amount, claim.network
+                )
+            }
+            None if nanos < 0 => {
+                format!("entry {entry}: {amount} went out, and no payment was taken back for it")
+            }
             None => format!("entry {entry}: {amount} came in, and no payment was settled for it"),
         };
         self.violations.push(LedgerInvariant::Cash.violation(words));
     }
 
     pub(super) fn finish(mut self) -> Vec<InvariantViolation> {
-        for claim in self.unbooked.into_values() {
+        for SettledCash { claim, booked } in self.settled.into_values() {
             let CreditedClaim { network, entry, amount } = claim;
-            let words = format!("{amount} was settled on {network}, and entry {} is gone", entry.0);
+            let entry = entry.0;
+            let words = if booked == to_nanos(amount) {
+                continue;
+            } else if booked == 0 {
+                format!("{amount} was settled on {network}, and entry {entry} is gone")
+            } else {
+                let booked = Nano::from_nanos(i64::try_from(booked).unwrap_or(i64::MAX));
+                format!(
+                    "entry {entry}: {booked} came in over {network}, and {amount} was settled on \
+                     {network}"
+                )
+            };
             self.violations.push(LedgerInvariant::Cash.violation(words));
         }
         for (network, difference) in self.differences {
@@ -67,6 +97,19 @@ impl CashAudit {
         }
         self.violations
     }
+}
+
+fn find_cash_move(transfer: &LedgerTransfer) -> Option<CashMove<'_>> {
+    let (account, sign) = match transfer.code {
+        TransferCode::TopUp | TransferCode::Restoration | TransferCode::Repayment => {
+            (&transfer.debit, 1)
+        }
+        TransferCode::Reversal | TransferCode::Shortfall => (&transfer.credit, -1),
+        _ => return None,
+    };
+    let LedgerAccount::System(system) = account else { return None };
+    let SystemKind::Cash(network) = &system.kind else { return None };
+    Some(CashMove { network: network.name(), nanos: sign * to_nanos(transfer.amount) })
 }
 
 fn report_missing_claim(claim: &MissingClaim) -> InvariantViolation {

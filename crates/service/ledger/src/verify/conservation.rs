@@ -10,7 +10,7 @@ use money::BalanceCurrency;
 struct CurrencySums {
     /// Paid in, or granted.
     came_in: i128,
-    /// Balances of owners, held or not.
+    /// Balances of owners, held or not, minus their debts.
     owned: i128,
     /// Revenue minus write-offs.
     earned: i128,

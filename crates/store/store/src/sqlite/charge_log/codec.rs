@@ -176,6 +176,7 @@ fn encode_account(encoder: &mut CompactEncoder, account: &LedgerAccount) {
                     encoder.encode_byte(4);
                     encoder.encode_id(entry.0);
                 }
+                LotTag::Debt => encoder.encode_byte(10),
             }
             encoder.encode_id(lot.owner.0);
         }
@@ -213,6 +214,7 @@ fn decode_account(decoder: &mut CompactDecoder<'_>) -> Option<LedgerAccount> {
         7 => SystemKind::Expired,
         8 => SystemKind::Issuance,
         9 => SystemKind::Writeoff,
+        10 => return decode_lot(decoder, currency, LotTag::Debt),
         _ => return None,
     };
     Some(LedgerAccount::System(SystemAccount { currency, kind }))

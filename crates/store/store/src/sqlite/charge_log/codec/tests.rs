@@ -35,6 +35,7 @@ fn account() -> impl Strategy<Value = LedgerAccount> {
         any::<i64>().prop_map(LotTag::Day),
         any::<i64>().prop_map(LotTag::Month),
         uuid().prop_map(|id| LotTag::Grant(EntryId(id))),
+        Just(LotTag::Debt),
     ];
     let kind = prop_oneof![
         "[a-z0-9:_-]{1,64}"
