@@ -6,6 +6,7 @@
 
 mod disk;
 mod oracle;
+mod payments;
 pub(crate) mod random;
 mod script;
 mod service;

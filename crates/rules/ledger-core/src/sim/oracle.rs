@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 use moment::Timestamp;
-use money::{BalanceCurrency, CurrencyFunds, Nano, WorkCost};
+use money::{CurrencyFunds, Nano, WorkCost};
 
 use crate::account::{LedgerAccount, LotKey};
 use crate::charge::{PaymentLeg, SettledCharge, sum_by_currency, sum_in_class, sum_legs};
-use crate::command::{BeyondPaid, CreditCommand, HoldKind, HoldPayer};
+use crate::command::{CreditCommand, HoldKind, HoldPayer};
 use crate::hold::OpenHold;
 use crate::id::{EntryId, HoldId, KeyId, OwnerId};
 use crate::ledger::CreditLedger;
@@ -16,6 +16,7 @@ use crate::limit::{KeyStamp, KeyTerms, LimitClass};
 use crate::outcome::{AppliedCommand, ChargeReceipt, CommandOutcome};
 use crate::record::{JournalRecord, TransferCode};
 use crate::sim::disk::SimulatedDisk;
+use crate::sim::payments::PaymentOracle;
 use crate::sim::random::SplitMixRandom;
 
 #[derive(Debug, Default)]
@@ -32,10 +33,7 @@ pub(crate) struct SimulationOracle {
     /// Commands that may be repeated.
     sent: Vec<CreditCommand>,
     expiries: HashMap<LotKey, Timestamp>,
-    /// The debt of each owner.
-    owed: BTreeMap<OwnerId, i64>,
-    /// The sum of each owner's grants to the main lot of dollars.
-    given: HashMap<OwnerId, i64>,
+    payments: PaymentOracle,
 }
 
 /// A hold that the ledger granted.
@@ -67,7 +65,7 @@ impl SimulationOracle {
 
     /// The sum of an owner's grants to the main lot of dollars.
     pub(crate) fn given(&self, owner: OwnerId) -> Nano {
-        self.given.get(&owner).map_or(Nano::ZERO, |nanos| Nano::from_nanos(*nanos))
+        self.payments.given(owner)
     }
 
     /// Checks the result of a command, and records it.
@@ -117,42 +115,11 @@ impl SimulationOracle {
                 let (key, legs) = (charged.key, charged.legs.clone());
                 self.count_spending(key, &legs, -1);
             }
-            (
-                CreditCommand::TopUp { entry, owner, amount, .. }
-                | CreditCommand::Restore { entry, owner, amount, .. },
-                _,
-            ) => {
-                self.asked.insert(*entry, *amount);
-                let owed = self.owed.entry(*owner).or_default();
-                *owed = (*owed - amount.nanos()).max(0);
-            }
-            (CreditCommand::Grant { entry, owner, currency, amount, expires_at }, _) => {
-                self.asked.insert(*entry, *amount);
-                if *currency == BalanceCurrency::Usd && expires_at.is_none() {
-                    *self.given.entry(*owner).or_default() += amount.nanos();
+            (_, outcome) => {
+                if let Some(moved) = self.payments.check_applied(command, outcome)? {
+                    self.asked.insert(moved.entry, moved.amount);
                 }
             }
-            (
-                CreditCommand::Reverse { entry, owner, amount, beyond, .. },
-                CommandOutcome::Reversed(receipt),
-            ) => {
-                if receipt.owed.is_positive() && *beyond == BeyondPaid::Refuse {
-                    return Err(format!("a refund made a debt of {}", receipt.owed));
-                }
-                self.asked.insert(*entry, *amount);
-                let owed = amount.saturating_sub(receipt.taken).nanos();
-                *self.owed.entry(*owner).or_default() += owed;
-            }
-            (
-                CreditCommand::CollectDebt { entry, owner, .. },
-                CommandOutcome::Collected(receipt),
-            ) => {
-                if receipt.collected.is_positive() {
-                    self.asked.insert(*entry, receipt.collected);
-                }
-                *self.owed.entry(*owner).or_default() -= receipt.collected.nanos();
-            }
-            _ => {}
         }
         // A request's hold is never repeated: its caller is gone.
         let is_request = matches!(
@@ -206,18 +173,12 @@ impl SimulationOracle {
             _ => true,
         });
         self.recount_spending(disk);
-        self.recount_debts(disk);
+        self.payments.recount(disk);
     }
 
     /// The debts follow from the commands and their receipts.
     pub(crate) fn check_debts(&self, ledger: &CreditLedger) -> Result<(), String> {
-        for (owner, owed) in &self.owed {
-            let debt = ledger.debt(*owner).nanos();
-            if debt != *owed {
-                return Err(format!("{} owes {debt} instead of {owed}", owner.0));
-            }
-        }
-        Ok(())
+        self.payments.check_debts(ledger)
     }
 
     /// I8: no key is above its limit in any period.
@@ -317,33 +278,6 @@ impl SimulationOracle {
                 _ => continue,
             };
             self.count_spending(transfer.key, &[PaymentLeg { lot, amount: transfer.amount }], sign);
-        }
-    }
-
-    /// Recounts the debts and grants that survived.
-    fn recount_debts(&mut self, disk: &SimulatedDisk) {
-        self.owed.values_mut().for_each(|owed| *owed = 0);
-        self.given.clear();
-        for transfer in disk.transfers() {
-            let nanos = transfer.amount.nanos();
-            match (transfer.code, &transfer.debit, &transfer.credit) {
-                (TransferCode::Shortfall, LedgerAccount::Lot(lot), _) => {
-                    *self.owed.entry(lot.owner).or_default() += nanos;
-                }
-                (
-                    TransferCode::Repayment | TransferCode::Collection,
-                    _,
-                    LedgerAccount::Lot(lot),
-                ) => {
-                    *self.owed.entry(lot.owner).or_default() -= nanos;
-                }
-                (TransferCode::Grant, _, LedgerAccount::Lot(lot))
-                    if *lot == LotKey::main_usd(lot.owner) =>
-                {
-                    *self.given.entry(lot.owner).or_default() += nanos;
-                }
-                _ => {}
-            }
         }
     }
 
