@@ -116,6 +116,13 @@ impl OutboundClient {
         self.send(target.put_request()).await
     }
 
+    pub async fn delete(&self, target: &RequestTarget) -> Result<UpstreamResponse, OutboundError> {
+        if let Some(plain) = target.plain_target() {
+            return self.connections.get().plain.send(plain, target.plain_delete()).await;
+        }
+        self.send(target.delete_request()).await
+    }
+
     pub(crate) fn proxy_credentials(&self, server: &Uri) -> Option<HeaderValue> {
         self.connector.proxies()?.credentials(server)
     }

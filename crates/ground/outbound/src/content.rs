@@ -21,6 +21,12 @@ impl RequestContent {
         RequestContent { media_type, pieces: chain_pieces(body.into(), Bytes::new(), Bytes::new()) }
     }
 
+    /// A form that is encoded already.
+    pub fn encoded_form(body: impl Into<Bytes>) -> RequestContent {
+        let media_type = HeaderValue::from_static("application/x-www-form-urlencoded");
+        RequestContent { media_type, pieces: chain_pieces(body.into(), Bytes::new(), Bytes::new()) }
+    }
+
     pub(crate) fn in_three(
         media_type: HeaderValue,
         before: Bytes,

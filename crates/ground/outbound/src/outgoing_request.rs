@@ -44,6 +44,10 @@ impl OutgoingRequest {
         OutgoingRequest::without_content("PUT", path, headers, b"content-length: 0\r\n\r\n")
     }
 
+    pub(crate) fn delete(path: &str, headers: &HeaderMap) -> OutgoingRequest {
+        OutgoingRequest::without_content("DELETE", path, headers, b"\r\n")
+    }
+
     fn without_content(
         method: &str,
         path: &str,

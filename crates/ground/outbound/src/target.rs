@@ -170,6 +170,16 @@ impl RequestTarget {
         OutgoingRequest::put(path_and_query(&self.uri), &self.headers)
     }
 
+    pub(crate) fn delete_request(&self) -> Request<OutboundBody> {
+        let mut headers = self.headers.clone();
+        headers.remove(CONTENT_TYPE);
+        build_request(Method::DELETE, self.uri.clone(), headers, OutboundBody::default())
+    }
+
+    pub(crate) fn plain_delete(&self) -> OutgoingRequest {
+        OutgoingRequest::delete(path_and_query(&self.uri), &self.headers)
+    }
+
     pub(crate) fn plain_target(&self) -> Option<&PlainTarget> {
         self.plain.as_ref()
     }

@@ -204,6 +204,13 @@ impl StripeDouble {
         Ok(id)
     }
 
+    /// Another amount arrives than was asked for.
+    pub fn change_received(&mut self, intent: &str, amount: i64) {
+        if let Some(found) = self.intents.find_mut(intent) {
+            set(found, "amount_received", amount);
+        }
+    }
+
     pub(crate) fn add_intent(&mut self, amount: i64, customer: Value, metadata: Value) -> String {
         let id = self.mint_id("pi");
         self.intents.add(json!({

@@ -10,7 +10,7 @@
 use serde_json::{Value, json};
 
 use crate::actions::{ActionFault, DisputeEnd, PaymentMethodKind};
-use crate::double::StripeDouble;
+use crate::double::{DoubleKind, StripeDouble};
 use crate::http::HttpResponse;
 use crate::request::FormFields;
 
@@ -56,7 +56,7 @@ impl StripeDouble {
     }
 
     fn list_payments(&self) -> Value {
-        let payments = self.payments().into_iter();
+        let payments = self.ids_of(DoubleKind::Intent).into_iter();
         payments.map(|id| json!({"id": id, "kept": self.kept_of(&id)})).collect()
     }
 }

@@ -33,6 +33,16 @@ impl Default for DoubleSettings {
     }
 }
 
+/// A kind of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DoubleKind {
+    Session,
+    Intent,
+    Refund,
+    Dispute,
+    Warning,
+}
+
 /// Stripe's state in memory.
 #[derive(Debug)]
 pub struct StripeDouble {
@@ -128,9 +138,21 @@ impl StripeDouble {
         std::mem::take(&mut self.undelivered)
     }
 
-    /// The ids of all payments, oldest first.
-    pub fn payments(&self) -> Vec<String> {
-        self.intents.items().iter().map(|intent| text(intent, "id").to_owned()).collect()
+    /// Forgets all events, as Stripe does after 30 days.
+    pub fn forget_events(&mut self) {
+        self.events = ObjectTable::default();
+    }
+
+    /// The ids of all objects of a kind, oldest first.
+    pub fn ids_of(&self, kind: DoubleKind) -> Vec<String> {
+        let table = match kind {
+            DoubleKind::Session => &self.sessions,
+            DoubleKind::Intent => &self.intents,
+            DoubleKind::Refund => &self.refunds,
+            DoubleKind::Dispute => &self.disputes,
+            DoubleKind::Warning => &self.warnings,
+        };
+        table.items().iter().map(|item| text(item, "id").to_owned()).collect()
     }
 
     /// The amount that is kept of a payment by now, in cents: received, not refunded and not withdrawn.

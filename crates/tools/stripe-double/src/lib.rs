@@ -27,7 +27,7 @@ mod webhook;
 mod tests;
 
 pub use actions::{ActionFault, DisputeEnd, PaymentMethodKind};
-pub use double::{DoubleSettings, StripeDouble};
+pub use double::{DoubleKind, DoubleSettings, StripeDouble};
 pub use random::DoubleRandom;
 pub use request::{DoubleAnswer, DoubleRequest, FormFields};
 pub use server::{DoubleServer, UnixClock};
