@@ -5,7 +5,8 @@
 //! it was charged, whatever crashes. When all lines have results, these become files.
 //!
 //! Modules:
-//! - `line_reader`, `line_check`, `room`, `turns`, `retry`: decisions as functions of values.
+//! - `line_reader`, `line_check`, `room`, `turns`, `retry`, `interactive`: decisions as functions of
+//!   values.
 //! - `files`: stores and deletes files. `orders`: creates, queries and cancels batches.
 //! - `worker` claims batches, `validation` reads their file, `run` and `line_run` run their lines,
 //!   `output` writes their results into files.
@@ -14,6 +15,7 @@ mod done_lines;
 mod faults;
 mod files;
 mod input;
+mod interactive;
 mod line_check;
 mod line_reader;
 mod line_result;
@@ -32,10 +34,11 @@ mod worker;
 
 pub use faults::BatchFault;
 pub use files::{FileDownload, FileError, NewFile, ReceivedFile};
+pub use interactive::InteractiveWork;
 pub use line_server::{LineReply, LineRequest, LineServer, PendingCharge};
 pub use media_store::MediaError;
 pub use orders::{BatchOrder, OrderError};
-pub use service::{BatchDependencies, BatchService, BatchSettings, FileSettings, InteractiveWork};
+pub use service::{BatchDependencies, BatchService, BatchSettings, FileSettings};
 
 #[cfg(test)]
 mod tests;

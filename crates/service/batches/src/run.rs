@@ -10,7 +10,7 @@ use store::batch::{BatchId, BatchState, BatchStep, BatchWrite, StoredBatch};
 use store::error::StoreError;
 use store::write::WriteGroup;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::done_lines::DoneLines;
@@ -241,7 +241,11 @@ impl BatchRun {
             if context.is_upstream_busy.swap(false, Ordering::Relaxed) {
                 window.shrink(running.len());
             }
-            if running.len() < window.limit(allowed) || context.is_over() {
+            if context.is_over() {
+                return Ok(());
+            }
+            if running.len() < window.limit(allowed) {
+                sleep(self.service.interactive.reserve_line_start(Instant::now())).await;
                 return Ok(());
             }
             if let Ok(Some(ended)) = timeout(ROOM_EVERY, running.join_next()).await {

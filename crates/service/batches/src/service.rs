@@ -1,7 +1,7 @@
 //! The service's state and settings.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use store::batch::BatchId;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::interactive::{InteractiveLoad, InteractiveWork};
 use crate::room::FileRoom;
 use crate::turns::OwnerTurns;
 
@@ -98,7 +99,7 @@ pub struct BatchService {
     pub(crate) room: FileRoom,
     runs: Mutex<RunningBatches>,
     pub(crate) added: Notify,
-    interactive: Arc<AtomicUsize>,
+    pub(crate) interactive: Arc<InteractiveLoad>,
 }
 
 /// The batches that this process runs.
@@ -119,15 +120,6 @@ pub(crate) struct ActiveBatch {
     pub(crate) is_cancelled: Arc<AtomicBool>,
 }
 
-/// Paid work of a caller that waits for it. Counted until it is dropped.
-pub struct InteractiveWork(Arc<AtomicUsize>);
-
-impl Drop for InteractiveWork {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl BatchService {
     pub fn new(parts: BatchDependencies, settings: BatchSettings) -> BatchService {
         BatchService {
@@ -136,20 +128,19 @@ impl BatchService {
             room: FileRoom::default(),
             runs: Mutex::default(),
             added: Notify::new(),
-            interactive: Arc::default(),
+            interactive: Arc::new(InteractiveLoad::new(Instant::now())),
         }
     }
 
     /// Counts paid work of a caller that waits for it: lines of batches make room for it.
     pub fn begin_interactive(&self) -> InteractiveWork {
-        self.interactive.fetch_add(1, Ordering::Relaxed);
-        InteractiveWork(Arc::clone(&self.interactive))
+        self.interactive.begin_call()
     }
 
     /// The lines that each active batch may run at once: an equal share of what interactive work
     /// leaves, and at least one, so that every batch goes on.
     pub(crate) fn lines_at_once(&self) -> usize {
-        let interactive = self.interactive.load(Ordering::Relaxed);
+        let interactive = self.interactive.running();
         let active = self.lock_runs().active.len().max(1);
         (self.settings.concurrency.saturating_sub(interactive) / active).max(1)
     }
