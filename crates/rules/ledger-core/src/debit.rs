@@ -28,7 +28,8 @@ impl CreditLedger {
             return Err(CommandRejection::InvalidAmount);
         }
         self.refuse_duplicate(entry)?;
-        let left = self.lot(&leg.lot).map_or(Nano::ZERO, |lot| lot.left_of_given(given));
+        let owed = self.owed_so_far(&leg.lot);
+        let left = self.lot(&leg.lot).map_or(Nano::ZERO, |lot| lot.left_of_given(given, owed));
         if left < leg.amount {
             return Err(CommandRejection::BeyondGiven { left, wanted: leg.amount });
         }
@@ -42,9 +43,11 @@ impl CreditLedger {
 
 impl CreditLot {
     /// The part of `given` that is neither spent nor held. Spending is counted against granted
-    /// credit first, so that money that was paid in is never taken back.
-    pub(crate) fn left_of_given(&self, given: Nano) -> Nano {
+    /// credit first, so that money that was paid in is never taken back; but for `owed`, the part of
+    /// it that became debts, which no grant repays.
+    pub(crate) fn left_of_given(&self, given: Nano, owed: Nano) -> Nano {
         let spent = self.granted.saturating_sub(self.balance());
+        let spent = spent.saturating_sub(owed).max(Nano::ZERO);
         given.saturating_sub(spent).min(self.available()).max(Nano::ZERO)
     }
 }

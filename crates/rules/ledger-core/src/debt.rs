@@ -52,9 +52,18 @@ impl CreditLedger {
     /// The paid credit and the debt of an owner; `given` is the net sum of the operator's grants to
     /// the main lot. Spending is counted against granted credit first.
     pub fn paid_funds(&self, owner: OwnerId, given: Nano) -> PaidFunds {
-        let main = self.lot(&LotKey::main_usd(owner));
-        let left = main.map_or(Nano::ZERO, |lot| lot.left_of_paid(given));
+        let main = LotKey::main_usd(owner);
+        let owed = self.owed_so_far(&main);
+        let left = self.lot(&main).map_or(Nano::ZERO, |lot| lot.left_of_paid(given, owed));
         PaidFunds { left, debt: self.debt(owner) }
+    }
+
+    /// The spending from a lot that became debts, repaid or not.
+    pub(crate) fn owed_so_far(&self, lot: &LotKey) -> Nano {
+        let debt = LotKey::debt(lot.owner);
+        let debt = self.lot(&debt).filter(|_| *lot == LotKey::main_usd(lot.owner));
+        let debits = debt.map_or(0, |debt| debt.columns.debits);
+        i64::try_from(debits).map_or(Nano::MAX, Nano::from_nanos)
     }
 
     pub(crate) fn collect_debt(
@@ -82,7 +91,7 @@ impl CreditLot {
     }
 
     /// The available amount without the part of `given` that is left.
-    fn left_of_paid(&self, given: Nano) -> Nano {
-        self.available().saturating_sub(self.left_of_given(given))
+    fn left_of_paid(&self, given: Nano, owed: Nano) -> Nano {
+        self.available().saturating_sub(self.left_of_given(given, owed))
     }
 }

@@ -11,4 +11,5 @@ mod holds;
 mod jobs;
 mod raises;
 mod random;
+mod reversals;
 mod tampering;

@@ -113,6 +113,22 @@ fn a_reversal_takes_no_grant() {
 }
 
 #[test]
+fn a_grant_after_a_reversal_is_not_taken_for_what_was_spent_before_it() {
+    let mut books = paid(10);
+    books.charge(7);
+    books.reverse(10, 0);
+    books.grant(BalanceCurrency::Usd, 5, None);
+    assert_eq!(books.collect(5), (0, 7));
+    assert_eq!(books.balance(), "5 USD");
+    // Nor after the debt was repaid: the payment that repaid it has paid for the spending.
+    books.top_up(9);
+    assert_eq!((books.balance(), books.debt()), ("7 USD".into(), 0));
+    assert_eq!(books.reverse(9, 5), (2, 7));
+    assert_eq!(books.balance(), "5 USD");
+    books.audit();
+}
+
+#[test]
 fn a_later_payment_repays_the_debt_first() {
     let mut books = paid(10);
     books.charge(7);

@@ -13,17 +13,21 @@ async fn refusal(url: &str) -> String {
     }
 }
 
+/// The newest version that this release knows.
+const NEWEST: i64 = 9;
+
 #[tokio::test]
 async fn a_later_release_is_accepted_as_long_as_it_says_that_this_one_can_be() {
     let url = empty_database("later").await;
     store(&url, "one").await.close().await;
     let raw = client(&url).await;
     let record = "INSERT INTO schema_version (version, compatible_from) VALUES";
-    raw.batch_execute(&format!("{record} (9, 1)")).await.unwrap();
+    let later = [NEWEST + 1, NEWEST + 2];
+    raw.batch_execute(&format!("{record} ({}, 1)", later[0])).await.unwrap();
     store(&url, "one").await.close().await;
-    raw.batch_execute(&format!("{record} (10, 9)")).await.unwrap();
+    raw.batch_execute(&format!("{record} ({}, {})", later[1], later[0])).await.unwrap();
     let error = refusal(&url).await;
-    assert!(error.contains("schema version 10"), "{error}");
+    assert!(error.contains(&format!("schema version {}", later[1])), "{error}");
     assert!(error.contains("run the release that wrote it"), "{error}");
     let nodes = raw.query_one("SELECT max(epoch) FROM node", &[]).await.unwrap();
     assert_eq!(nodes.get::<_, i64>(0), 2, "who is refused does not register");
@@ -34,14 +38,14 @@ async fn what_would_be_applied_is_told_before_it_is() {
     let url = empty_database("told").await;
     let before = schema_status(&url).await.unwrap();
     let pending: Vec<i64> = before.pending.iter().map(|step| step.version).collect();
-    assert_eq!((before.version, before.known, pending), (0, 8, vec![1, 2, 3, 4, 5, 6, 7, 8]));
+    assert_eq!((before.version, before.known, pending), (0, NEWEST, (1..=NEWEST).collect()));
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
     let raw = client(&url).await;
     assert_eq!(raw.query_one(tables, &[]).await.unwrap().get::<_, i64>(0), 0);
     migrate_schema(&url).await.unwrap();
     migrate_schema(&url).await.unwrap();
     let after = schema_status(&url).await.unwrap();
-    assert_eq!((after.version, after.usable_from, after.pending.len()), (8, 1, 0));
+    assert_eq!((after.version, after.usable_from, after.pending.len()), (NEWEST, 1, 0));
     assert_eq!(after.nodes, [], "whoever migrates is no node");
 }
 
@@ -51,7 +55,7 @@ async fn a_node_of_an_older_release_is_known_as_such_even_in_the_seat_of_a_newer
     let url = empty_database("older").await;
     let node = store(&url, "one").await;
     let known = |known| NodeSchema { name: "one".to_owned(), known };
-    assert_eq!(schema_status(&url).await.unwrap().nodes, [known(8)]);
+    assert_eq!(schema_status(&url).await.unwrap().nodes, [known(NEWEST)]);
     let raw = client(&url).await;
     raw.batch_execute("UPDATE node SET epoch = epoch + 1").await.unwrap();
     assert_eq!(schema_status(&url).await.unwrap().nodes, [known(1)]);
@@ -79,7 +83,7 @@ async fn nodes_that_start_together_migrate_once() {
     }
     let mut nodes = starting.join_all().await;
     let steps = client(&url).await.query("SELECT version FROM schema_version", &[]).await.unwrap();
-    assert_eq!(steps.len(), 8);
+    assert_eq!(i64::try_from(steps.len()).unwrap(), NEWEST);
     let first = nodes.pop().unwrap();
     assert_eq!(first.nodes().await.unwrap().len(), 6);
     assert_eq!(first.queued_groups(), 0);

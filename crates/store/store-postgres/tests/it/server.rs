@@ -78,6 +78,7 @@ async fn seed() -> PathBuf {
         include_str!("../../migrations/0006_sum_sessions.sql"),
         include_str!("../../migrations/0007_store_responses.sql"),
         include_str!("../../migrations/0008_create_batches.sql"),
+        include_str!("../../migrations/0009_admit_debts.sql"),
     );
     (step, binaries()).hash(&mut schema);
     let name = format!("seed-{:x}", schema.finish());

@@ -3,7 +3,18 @@
 use rusqlite::Connection;
 
 /// SQL that reverts each migration, the latest first. Add a line for each new migration.
-const UNDONE: [(i64, &str); 15] = [
+const UNDONE: [(i64, &str); 16] = [
+    (
+        27,
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql,
+             'CASE name WHEN ''debt'' THEN credits <= debits AND pending = 0 '
+             || 'ELSE debits + pending <= credits END', 'debits + pending <= credits')
+         WHERE type = 'table' AND name = 'account';
+         UPDATE sqlite_schema SET sql = replace(sql, 'code BETWEEN 1 AND 13', 'code BETWEEN 1 AND 8')
+         WHERE type = 'table' AND name = 'transfer';
+         PRAGMA writable_schema = RESET",
+    ),
     (
         26,
         "DROP TABLE call_batch_line; DROP TABLE call_batch; DROP TABLE file; DROP INDEX media_deleted",

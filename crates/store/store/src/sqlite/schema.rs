@@ -18,7 +18,7 @@ macro_rules! step {
 
 /// Migration `n` of this list brings a database from version `n` to `n + 1`. Released ones are
 /// never edited: a change is a new migration.
-const MIGRATIONS: [(&str, &str); 26] = [
+const MIGRATIONS: [(&str, &str); 27] = [
     step!("0001", "create_owners"),
     step!("0002", "create_journal"),
     step!("0003", "create_usage"),
@@ -45,6 +45,7 @@ const MIGRATIONS: [(&str, &str); 26] = [
     step!("0024", "log_charges_in_rows"),
     step!("0025", "store_responses"),
     step!("0026", "create_batches"),
+    step!("0027", "admit_debts"),
 ];
 
 /// Marks the file as ours ("Toll"), so that another program's database is never migrated.
