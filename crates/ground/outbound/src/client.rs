@@ -44,6 +44,12 @@ pub enum ConnectVia {
 #[error("the system's certificates cannot be used: {0}")]
 pub struct TlsSetupError(#[from] rustls::Error);
 
+/// Fails if the system has no usable root certificates. A client can be built without them, but
+/// reaches no https server.
+pub fn check_system_certificates() -> Result<(), TlsSetupError> {
+    tls_of_system().map(|_| ())
+}
+
 /// A pool of connections, which clones share. Each lane keeps the connections that it opened.
 #[derive(Clone)]
 pub struct OutboundClient {

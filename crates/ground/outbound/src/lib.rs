@@ -19,7 +19,9 @@ mod socket;
 mod stream;
 mod target;
 
-pub use client::{ConnectSettings, ConnectVia, OutboundClient, TlsSetupError};
+pub use client::{
+    ConnectSettings, ConnectVia, OutboundClient, TlsSetupError, check_system_certificates,
+};
 pub use content::RequestContent;
 pub use error::OutboundError;
 pub use form::FormFile;

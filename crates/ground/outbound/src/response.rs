@@ -45,6 +45,11 @@ impl UpstreamResponse {
         self.status.as_u16()
     }
 
+    /// The status with its standard name, such as `404 Not Found`.
+    pub fn status_text(&self) -> String {
+        self.status.to_string()
+    }
+
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }

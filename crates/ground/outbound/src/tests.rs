@@ -225,6 +225,16 @@ async fn a_body_is_read_whole_or_not_at_all() {
 }
 
 #[tokio::test]
+async fn a_redirect_is_an_answer_like_any_other() {
+    let client = client(ConnectVia::Straight);
+    let (address, _) =
+        server("HTTP/1.1 302 Elsewhere\r\nlocation: /b\r\ncontent-length: 0\r\n\r\n");
+    let target = target(&client, &format!("http://{address}/a"));
+    let answer = client.get(&target, "").await.unwrap();
+    assert_eq!((answer.status(), answer.status_text().as_str()), (302, "302 Found"));
+}
+
+#[tokio::test]
 async fn an_address_under_another_keeps_its_path_and_its_query() {
     let (address, seen) = server(OK);
     let client = client(ConnectVia::Straight);

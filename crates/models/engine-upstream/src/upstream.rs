@@ -117,6 +117,37 @@ impl Default for ConcurrencyLimits {
     }
 }
 
+impl UpstreamSettings {
+    /// The API key and the other headers of every request.
+    pub fn build_headers(&self) -> Result<HeaderMap, ProviderSetupError> {
+        let mut headers = HeaderMap::new();
+        let mut put = |name: &str, value: &str| {
+            let wrong =
+                || ProviderSetupError::Header { id: self.id.clone(), name: name.to_owned() };
+            let header = HeaderName::try_from(name).map_err(|_| wrong())?;
+            let mut value = HeaderValue::try_from(value).map_err(|_| wrong())?;
+            // Any header may be a credential, so none is printed.
+            value.set_sensitive(true);
+            headers.insert(header, value);
+            Ok(())
+        };
+        if let Some(api_key) = &self.api_key {
+            match self.protocol {
+                ProviderProtocol::Anthropic { .. } => put("x-api-key", api_key)?,
+                ProviderProtocol::Fal => put(AUTHORIZATION.as_str(), &format!("Key {api_key}"))?,
+                _ => put(AUTHORIZATION.as_str(), &format!("Bearer {api_key}"))?,
+            }
+        }
+        if let ProviderProtocol::Anthropic { .. } = self.protocol {
+            put("anthropic-version", anthropic::VERSION)?;
+        }
+        for (name, value) in &self.headers {
+            put(name, value)?;
+        }
+        Ok(headers)
+    }
+}
+
 /// Errors in a provider's configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderSetupError {
@@ -149,7 +180,7 @@ pub struct UpstreamProvider {
 
 impl UpstreamProvider {
     pub fn new(settings: UpstreamSettings) -> Result<UpstreamProvider, ProviderSetupError> {
-        let headers = build_headers(&settings)?;
+        let headers = settings.build_headers()?;
         let client = OutboundClient::new(build_reach(&settings))
             .map_err(|cause| ProviderSetupError::Client { id: settings.id.clone(), cause })?;
         let base = Url::parse(&settings.base_url).ok();
@@ -420,34 +451,6 @@ impl UpstreamProvider {
             timeouts: self.timeouts,
         }
     }
-}
-
-fn build_headers(settings: &UpstreamSettings) -> Result<HeaderMap, ProviderSetupError> {
-    let mut headers = HeaderMap::new();
-    let mut put = |name: &str, value: &str| {
-        let wrong =
-            || ProviderSetupError::Header { id: settings.id.clone(), name: name.to_owned() };
-        let header = HeaderName::try_from(name).map_err(|_| wrong())?;
-        let mut value = HeaderValue::try_from(value).map_err(|_| wrong())?;
-        // Any header may be a credential, so none is printed.
-        value.set_sensitive(true);
-        headers.insert(header, value);
-        Ok(())
-    };
-    if let Some(api_key) = &settings.api_key {
-        match settings.protocol {
-            ProviderProtocol::Anthropic { .. } => put("x-api-key", api_key)?,
-            ProviderProtocol::Fal => put(AUTHORIZATION.as_str(), &format!("Key {api_key}"))?,
-            _ => put(AUTHORIZATION.as_str(), &format!("Bearer {api_key}"))?,
-        }
-    }
-    if let ProviderProtocol::Anthropic { .. } = settings.protocol {
-        put("anthropic-version", anthropic::VERSION)?;
-    }
-    for (name, value) in &settings.headers {
-        put(name, value)?;
-    }
-    Ok(headers)
 }
 
 /// Uvicorn, used by vLLM and many others, closes connections after 5 s idle. If that happens while

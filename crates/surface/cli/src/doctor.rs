@@ -10,6 +10,7 @@ mod model_check;
 mod models;
 mod nodes;
 mod payments;
+mod probe_client;
 pub(crate) mod providers;
 mod services;
 

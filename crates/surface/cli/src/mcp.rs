@@ -7,10 +7,10 @@ use ::web::{SystemResolver, WebFetcher, system_tls_config};
 use config::read::ServiceConfig;
 use config::sections::mcp::{McpConfig, McpServerConfig};
 use domain::web_address::AddressScope;
+use http::HeaderValue;
 use http_frame::mcp_access::{CallerServers, McpAccess, McpBounds, McpServer};
 use mcp_client::OperatorConnector;
 use outbound::{ConnectSettings, ConnectVia, OutboundClient};
-use reqwest::header::HeaderValue;
 
 use crate::failure::CommandError;
 

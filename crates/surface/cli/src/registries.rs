@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use config::environment::ProcessEnvironment;
 use config::sections::engine::EngineConfig;
-use reqwest::Url;
+use url::Url;
 use weights::PackageRegistries;
 
 /// Returns the registries. Runs pip and npm only if nothing is configured, because that takes a

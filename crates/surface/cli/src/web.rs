@@ -13,8 +13,8 @@ use config::read::ServiceConfig;
 use config::sections::scrape::{ChromiumSetting, ScrapeConfig};
 use config::sections::search::{SearchConfig, SearchService};
 use domain::web_address::AddressScope;
+use http::HeaderValue;
 use http_frame::web::{WebAccess, WebPrices};
-use reqwest::header::HeaderValue;
 use sandbox::InputReader;
 use url::Url;
 

@@ -26,6 +26,7 @@ use engine_upstream::{
     MediaWork, OpenAiChatApi, ProviderProtocol, ProviderSetupError, RandomSource, RoutePool,
     ServerQuirks, ThinkingStyle, UpstreamProvider, UpstreamSettings, UpstreamTimeouts,
 };
+use http::HeaderMap;
 use http_frame::engines::EngineSet;
 use moment::Clock;
 
@@ -197,6 +198,11 @@ fn local_settings(id: &str, local: &LocalProcess) -> UpstreamSettings {
         bills_after_hangup: false,
         local: Some(local.clone()),
     }
+}
+
+/// The API key and the other headers of every request to a provider; none for the built-in engine.
+pub fn build_provider_headers(provider: &ProviderConfig) -> Result<HeaderMap, ProviderSetupError> {
+    build_settings(provider).map_or_else(|| Ok(HeaderMap::new()), |it| it.build_headers())
 }
 
 fn build_settings(provider: &ProviderConfig) -> Option<UpstreamSettings> {

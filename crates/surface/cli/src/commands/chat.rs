@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, IsTerminal};
 
-use reqwest::Response;
+use outbound::BodyPieces;
 use serde_json::{Value, json};
 
-use super::session::{ApiSession, message_in, send_request, to_connection_error};
+use super::session::{ApiSession, message_in, read_piece};
 use crate::args;
 use crate::failure::CommandError;
 use crate::operator::OperationClient;
@@ -59,17 +59,17 @@ async fn send_message(
         "stream": true,
         "max_completion_tokens": ANSWER_TOKENS_MAX,
     });
-    let response = send_request(session.post("chat/completions").json(&body)).await?;
-    let said = print_stream(response).await?;
+    let response = session.post_json("chat/completions", &body).await?;
+    let said = print_stream(response.into_pieces()).await?;
     print_line("")?;
     turns.push(json!({ "role": "assistant", "content": said }));
     Ok(())
 }
 
 /// Prints the response while it is streamed, and returns the whole text.
-async fn print_stream(mut response: Response) -> Result<String, CommandError> {
+async fn print_stream(mut pieces: BodyPieces) -> Result<String, CommandError> {
     let (mut said, mut unread) = (String::new(), Vec::new());
-    while let Some(piece) = response.chunk().await.map_err(|error| to_connection_error(&error))? {
+    while let Some(piece) = read_piece(&mut pieces).await? {
         unread.extend_from_slice(&piece);
         while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = unread.drain(..=end).collect();

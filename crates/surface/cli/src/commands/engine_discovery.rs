@@ -4,14 +4,18 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderValue};
+use outbound::{ConnectSettings, ConnectVia, OutboundClient, RequestTarget};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
+use url::Url;
+
+use crate::failure::CommandError;
 
 /// Short, because a server on loopback answers immediately.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(700);
-const ANSWER_BYTES_MAX: u64 = 2 * 1024 * 1024;
+const ANSWER_BYTES_MAX: usize = 2 * 1024 * 1024;
 const MODELS_MAX: usize = 50;
 /// Placeholder for the operator to correct; all current models support this context size.
 const CONTEXT_TOKENS: u32 = 8192;
@@ -64,30 +68,33 @@ pub(crate) struct FoundEngine {
     pub(crate) models: Vec<String>,
 }
 
-pub(crate) async fn find_engines(candidates: &[EngineCandidate]) -> Vec<FoundEngine> {
+pub(crate) async fn find_engines(
+    candidates: &[EngineCandidate],
+) -> Result<Vec<FoundEngine>, CommandError> {
+    let settings = ConnectSettings {
+        way: ConnectVia::Straight,
+        connect_timeout: ANSWER_TIMEOUT,
+        idle_max: ANSWER_TIMEOUT,
+    };
+    let client = OutboundClient::new(settings);
+    let client = client.map_err(|error| CommandError::Failed(error.to_string()))?;
     let asked = candidates.iter().map(|candidate| async {
-        let answer =
-            timeout(ANSWER_TIMEOUT, fetch_loopback_json(candidate.port, candidate.path)).await;
-        let answer = answer.ok()??;
+        let url = format!("http://127.0.0.1:{}{}", candidate.port, candidate.path);
+        let answer = timeout(ANSWER_TIMEOUT, fetch_json(&client, &url)).await.ok()??;
         let models = parse_model_names(candidate, &answer)?;
         Some(FoundEngine { candidate: *candidate, models })
     });
-    join_all(asked).await.into_iter().flatten().collect()
+    Ok(join_all(asked).await.into_iter().flatten().collect())
 }
 
-/// Sends a plain GET over loopback. Returns JSON bodies with status 200 only.
-async fn fetch_loopback_json(port: u16, path: &str) -> Option<Value> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
-    let request = format!(
-        "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes()).await.ok()?;
-    let mut answer = Vec::new();
-    stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).await.ok()?;
-    let text = String::from_utf8_lossy(&answer);
-    let (head, body) = text.split_once("\r\n\r\n")?;
-    let status = head.split_whitespace().nth(1)?;
-    (status == "200").then(|| serde_json::from_str(body).ok())?
+/// Sends a GET request. Returns JSON bodies with status 200 only.
+async fn fetch_json(client: &OutboundClient, url: &str) -> Option<Value> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    let target = RequestTarget::new(client, &Url::parse(url).ok()?, headers).ok()?;
+    let response = client.get(&target, "").await.ok().filter(|it| it.status() == 200)?;
+    let body = response.read_whole(ANSWER_BYTES_MAX).await.ok()?;
+    serde_json::from_slice(&body).ok()
 }
 
 /// Returns the engine's model names; None if the response is not from this engine.
@@ -170,6 +177,7 @@ pub(crate) fn quote_toml_string(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
@@ -195,7 +203,8 @@ mod tests {
         let answer = r#"{"data":[{"id":"Llama 3.2:latest"},{"id":"nomic-embed-text"}]}"#;
         let port = engine(answer).await;
         let silent = EngineCandidate { port: 1, ..CANDIDATES[1] };
-        let found = find_engines(&[EngineCandidate { port, ..CANDIDATES[0] }, silent]).await;
+        let found =
+            find_engines(&[EngineCandidate { port, ..CANDIDATES[0] }, silent]).await.unwrap();
         let written = render_engine_entries(&found);
         assert!(
             written.contains(&format!("base_url = \"http://127.0.0.1:{port}/v1\"")),
@@ -211,6 +220,7 @@ mod tests {
     async fn something_else_at_the_port_is_no_engine() {
         let port = engine("{\"hello\": 1}").await;
         let candidates = CANDIDATES.iter().map(|it| EngineCandidate { port, ..*it });
-        assert!(find_engines(&candidates.collect::<Vec<_>>()).await.is_empty());
+        let found = find_engines(&candidates.collect::<Vec<_>>()).await.unwrap();
+        assert!(found.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use pictures::{
 };
 use serde_json::json;
 
-use super::session::{ApiSession, read_body, send_request};
+use super::session::{ApiSession, read_body};
 use crate::args;
 use crate::failure::CommandError;
 use crate::operator::OperationClient;
@@ -64,7 +64,7 @@ async fn save_image(
             body[name] = wish;
         }
     }
-    let file = read_body(send_request(session.post("image/generate").json(&body)).await?).await?;
+    let file = read_body(session.post_json("image/generate", &body).await?).await?;
     std::fs::write(&image.output, &file)?;
     let head = pictures::inspect_image(&file).ok();
     let size = head.map(|it| format!("{} × {}, ", it.size.width, it.size.height));

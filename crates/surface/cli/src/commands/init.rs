@@ -27,7 +27,7 @@ pub(crate) async fn run_init_command(
     let found = if init.no_look {
         Vec::new()
     } else {
-        engine_discovery::find_engines(engine_discovery::CANDIDATES).await
+        engine_discovery::find_engines(engine_discovery::CANDIDATES).await?
     };
     let text = render_template() + &engine_discovery::render_engine_entries(&found);
     let mut options = OpenOptions::new();

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use super::session::{ApiSession, send_request, to_connection_error};
+use super::session::{ApiSession, read_piece};
 use crate::args;
 use crate::failure::CommandError;
 use crate::operator::OperationClient;
@@ -45,10 +45,10 @@ async fn save_speech(
     if let Some(speed) = speak.speed {
         body["speed"] = speed.into();
     }
-    let mut response = send_request(session.post("audio/speech").json(&body)).await?;
+    let mut pieces = session.post_json("audio/speech", &body).await?.into_pieces();
     let mut file = File::create(&speak.output)?;
     let mut bytes = 0;
-    while let Some(piece) = response.chunk().await.map_err(|error| to_connection_error(&error))? {
+    while let Some(piece) = read_piece(&mut pieces).await? {
         bytes += piece.len();
         file.write_all(&piece)?;
     }

@@ -1,11 +1,9 @@
 //! `tollgate transcribe`: transcribes an audio file.
 
 use outbound::{FormFile, RequestContent};
-use reqwest::RequestBuilder;
-use reqwest::header::CONTENT_TYPE;
 use serde_json::Value;
 
-use super::session::{ApiSession, fetch_json};
+use super::session::{ApiSession, read_json};
 use crate::args;
 use crate::failure::CommandError;
 use crate::operator::{OperationClient, unexpected_reply_error};
@@ -21,30 +19,30 @@ pub(crate) async fn run_transcribe_command(
     })?;
     let name = path.file_name().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
     let session = ApiSession::open(operator).await?;
-    let request = build_transcription_request(
+    let outcome = request_transcription(
         &session,
         &transcribe.model,
         sound,
         &name,
         transcribe.language.clone(),
-    );
-    let outcome = fetch_json(request).await;
+    )
+    .await;
     session.close(operator).await?;
     print_line(outcome?.get("text").and_then(Value::as_str).ok_or_else(unexpected_reply_error)?)
 }
 
-pub(crate) fn build_transcription_request(
+/// Returns the response of the service as JSON.
+pub(crate) async fn request_transcription(
     session: &ApiSession,
     model: &str,
     sound: Vec<u8>,
     name: &str,
     language: Option<String>,
-) -> RequestBuilder {
+) -> Result<Value, CommandError> {
     let mut fields = vec![("model", model.to_owned()), ("response_format", "json".to_owned())];
     fields.extend(language.map(|it| ("language", it)));
     // The service detects the format from the content.
     let mime = "application/octet-stream";
     let form = RequestContent::form(&fields, FormFile { name, mime, bytes: sound.into() });
-    let request = session.post("audio/transcriptions").header(CONTENT_TYPE, form.media_type());
-    request.body(form.into_bytes())
+    read_json(session.post("audio/transcriptions", form).await?).await
 }

@@ -7,11 +7,11 @@ use config::sections::provider::{ChatApiSetting, ProviderConfig, ProviderKind};
 use domain::catalogue::{CatalogueModel, ModelSpec, TextCapability, TextSpec};
 use domain::pricing::{ImageRates, UnitRate};
 use money::Price;
-use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
 use super::CheckFinding;
-use super::providers::{ModelLookup, read_json, with_credentials};
+use super::probe_client::ProbeClient;
+use super::providers::ModelLookup;
 
 /// Long, because a server may have to load the model first.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -28,7 +28,7 @@ pub(super) struct ModelAtProvider<'a> {
 }
 
 pub(super) async fn check_model(
-    client: &Client,
+    client: &ProbeClient,
     asked: &ModelAtProvider<'_>,
     listing: &ModelLookup,
 ) -> Vec<CheckFinding> {
@@ -202,47 +202,43 @@ impl ProbeRequest {
 
     async fn send(
         &self,
-        client: &Client,
+        client: &ProbeClient,
         asked: &ModelAtProvider<'_>,
         check: String,
         known: String,
     ) -> CheckFinding {
         let provider = asked.provider;
         let url = format!("{}{}", provider.base_url.as_deref().unwrap_or_default(), self.path);
-        let request = with_credentials(client.post(&url), provider);
-        let answered = request.timeout(CALL_TIMEOUT).json(&self.body).send().await;
-        let response = match answered {
+        let response = match client.post(&url, &self.body, CALL_TIMEOUT).await {
             Ok(response) => response,
-            Err(error) => {
-                let reason = if error.is_timeout() { "no answer in time" } else { "broke off" };
+            Err(failure) => {
+                let reason = failure.describe("broke off");
                 let fix = "check the provider's log";
                 return CheckFinding::failed(check, format!("{url}: {reason}"), fix);
             }
         };
-        let status = response.status();
-        let body = read_json(response, ANSWER_BYTES_MAX).await.unwrap_or_default();
+        let (status, status_text) = (response.head.status(), response.head.status_text());
+        let body = response.read_json(ANSWER_BYTES_MAX).await.unwrap_or_default();
         let has_answer = body.pointer(self.answer).is_some_and(Value::is_array);
-        if status.is_success() && has_answer {
+        if matches!(status, 200..300) && has_answer {
             return CheckFinding::ok(check, format!("answers{known}"));
         }
         let words = words_of(&body, provider);
-        if status == StatusCode::BAD_REQUEST && is_cut_short(&words) {
+        if status == 400 && is_cut_short(&words) {
             return CheckFinding::ok(
                 check,
                 format!("answers; it reasons before its answer{known}"),
             );
         }
-        let found = format!("{url} answers {status}{words}");
+        let found = format!("{url} answers {status_text}{words}");
         match status {
-            StatusCode::TOO_MANY_REQUESTS => CheckFinding::warning(
+            429 => CheckFinding::warning(
                 check,
                 found,
                 "try again later, or raise the provider's limit",
             ),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                CheckFinding::failed(check, found, "correct the provider's `api_key`")
-            }
-            StatusCode::NOT_FOUND => {
+            401 | 403 => CheckFinding::failed(check, found, "correct the provider's `api_key`"),
+            404 => {
                 CheckFinding::failed(check, found, "correct its `upstream_id`, or the `base_url`")
             }
             _ => CheckFinding::failed(check, found, "check the provider's log"),

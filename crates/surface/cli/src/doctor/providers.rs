@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use config::sections::provider::{ProviderConfig, ProviderKind};
 use domain::catalogue::{CatalogueModel, ModelRoute};
+use engine_wiring::build_provider_headers;
 use futures_util::future::join_all;
+use http::header::DATE;
 use http_frame::metering_faults::FaultCounts;
 use moment::{Clock, SystemClock, Timestamp};
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, header};
+use outbound::UpstreamResponse;
 use serde_json::Value;
+use url::Url;
 
 use super::CheckFinding;
 use super::model_check::{ModelAtProvider, check_model, check_price};
+use super::probe_client::ProbeClient;
 
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Payment signatures with a larger clock difference are refused.
 const SKEW_MAX: Duration = Duration::from_secs(30);
 /// 16 MiB; a list of a thousand models with descriptions is about 3 MB.
@@ -26,7 +29,7 @@ pub(crate) async fn check_providers(
     providers: &[ProviderConfig],
     models: &[CatalogueModel],
 ) -> Vec<CheckFinding> {
-    let client = match build_client() {
+    let client = match ProbeClient::new() {
         Ok(client) => client,
         Err(finding) => return vec![finding],
     };
@@ -36,20 +39,10 @@ pub(crate) async fn check_providers(
     findings
 }
 
-/// Returns a client with a short timeout, or a finding with the reason why there is none.
-pub(super) fn build_client() -> Result<Client, CheckFinding> {
-    // Has no effect if another part of the program has already installed it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().timeout(ANSWER_TIMEOUT).build().map_err(|error| {
-        let fix = "install the system's root certificates (package ca-certificates)";
-        CheckFinding::failed("outgoing requests", error.to_string(), fix)
-    })
-}
-
 /// Returns the findings about a provider and each of its models. The models are requested one after
 /// another.
 async fn check_provider(
-    client: &Client,
+    client: &ProbeClient,
     provider: &ProviderConfig,
     models: &[CatalogueModel],
 ) -> Vec<CheckFinding> {
@@ -57,26 +50,32 @@ async fn check_provider(
     let Some(base_url) = &provider.base_url else {
         return vec![CheckFinding::ok(check, "runs on this machine")];
     };
+    let client = match build_provider_headers(provider) {
+        Ok(headers) => client.with_headers(headers),
+        Err(error) => {
+            let fix = "correct its `api_key` or `headers`";
+            return vec![CheckFinding::failed(check, error.to_string(), fix)];
+        }
+    };
     let probe = ProviderProbe::for_kind(provider.kind);
     let url = format!("{base_url}{}", probe.path);
-    let answered = with_credentials(client.get(&url), provider).send().await;
-    let response = match answered {
+    let response = match client.get(&url).await {
         Ok(response) => response,
-        Err(error) => {
-            let reason = if error.is_timeout() { "no answer in time" } else { "cannot connect" };
+        Err(failure) => {
+            let reason = failure.describe("cannot connect");
             let fix = "start it, or correct `base_url`";
             return vec![CheckFinding::failed(check, format!("{url}: {reason}"), fix)];
         }
     };
-    let mut findings = check_status(&check, &url, response.status(), &probe);
-    let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
+    let mut findings = vec![check_status(&check, &url, &response.head, &probe)];
+    let date = response.head.headers().get(DATE).and_then(|date| date.to_str().ok());
     findings.extend(date.and_then(|date| check_clock_skew(&check, date, SystemClock.now())));
-    if !response.status().is_success() {
+    if !matches!(response.head.status(), 200..300) {
         return findings;
     }
     let mut list = None;
     if probe.lists_models {
-        list = read_json(response, LIST_BYTES_MAX).await.and_then(ModelList::parse_list);
+        list = response.read_json(LIST_BYTES_MAX).await.and_then(ModelList::parse_list);
         if list.is_none() {
             let found = format!("{url} answers, but not with a list of models");
             let fix = "correct `base_url`: it usually ends in /v1";
@@ -85,11 +84,11 @@ async fn check_provider(
     }
     for (model, route) in routes_to(provider, models) {
         let listing = match &list {
-            Some(list) => list.look_up_model(client, provider, &route.upstream_id).await,
+            Some(list) => list.look_up_model(&client, base_url, &route.upstream_id).await,
             None => ModelLookup::NotAsked,
         };
         let asked = ModelAtProvider { model, upstream_id: &route.upstream_id, provider };
-        findings.extend(check_model(client, &asked, &listing).await);
+        findings.extend(check_model(&client, &asked, &listing).await);
     }
     findings
 }
@@ -120,21 +119,19 @@ impl ProviderProbe {
 fn check_status(
     check: &str,
     url: &str,
-    status: StatusCode,
+    response: &UpstreamResponse,
     probe: &ProviderProbe,
-) -> Vec<CheckFinding> {
-    let found = format!("{url} answers {status}");
-    vec![match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            CheckFinding::failed(check, found, "correct its `api_key`")
-        }
-        _ if status.is_server_error() => CheckFinding::failed(check, found, "check its log"),
-        _ if status.is_success() => CheckFinding::ok(check, format!("{url} answers")),
+) -> CheckFinding {
+    let found = format!("{url} answers {}", response.status_text());
+    match response.status() {
+        401 | 403 => CheckFinding::failed(check, found, "correct its `api_key`"),
+        500.. => CheckFinding::failed(check, found, "check its log"),
+        200..300 => CheckFinding::ok(check, format!("{url} answers")),
         _ if probe.is_certain => {
             CheckFinding::failed(check, found, "correct `base_url`: it usually ends in /v1")
         }
         _ => CheckFinding::ok(check, found),
-    }]
+    }
 }
 
 /// Returns each model that the provider runs, with its first route to the provider.
@@ -147,42 +144,6 @@ fn routes_to<'a>(
         let route = model.routes.iter().find(|route| route.provider == provider.id)?;
         Some((model, route))
     })
-}
-
-/// Adds the API key and headers that the service sends too.
-pub(super) fn with_credentials(
-    request: RequestBuilder,
-    provider: &ProviderConfig,
-) -> RequestBuilder {
-    let mut request = request;
-    if provider.kind == ProviderKind::Anthropic {
-        request = request.header("anthropic-version", "2023-06-01");
-    }
-    if let Some(key) = &provider.api_key {
-        request = match provider.kind {
-            ProviderKind::Anthropic => request.header("x-api-key", key.expose()),
-            ProviderKind::Fal => {
-                request.header(header::AUTHORIZATION, format!("Key {}", key.expose()))
-            }
-            _ => request.bearer_auth(key.expose()),
-        };
-    }
-    for (name, value) in &provider.headers {
-        request = request.header(name, value.expose());
-    }
-    request
-}
-
-/// Reads a JSON body of at most `bytes_max` bytes.
-pub(super) async fn read_json(mut response: Response, bytes_max: usize) -> Option<Value> {
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.ok()? {
-        if bytes_max < body.len() + piece.len() {
-            return None;
-        }
-        body.extend_from_slice(&piece);
-    }
-    serde_json::from_slice(&body).ok()
 }
 
 /// The result of looking up a model in a provider's list.
@@ -209,25 +170,19 @@ impl ModelList {
 
     /// Returns the entry of a model. A model that is not in the list, such as an alias, is
     /// requested by name.
-    async fn look_up_model(
-        &self,
-        client: &Client,
-        provider: &ProviderConfig,
-        id: &str,
-    ) -> ModelLookup {
+    async fn look_up_model(&self, client: &ProbeClient, base_url: &str, id: &str) -> ModelLookup {
         let latest = format!("{id}:latest");
         let is_it = |entry: &&Value| entry["id"] == id || entry["id"] == latest.as_str();
         if let Some(entry) = self.0.iter().find(is_it) {
             return ModelLookup::Listed(entry.clone());
         }
-        let address = provider.base_url.as_deref().and_then(|base| Url::parse(base).ok());
-        let Some(mut address) = address else { return ModelLookup::Missing };
+        let Ok(mut address) = Url::parse(base_url) else { return ModelLookup::Missing };
         if let Ok(mut segments) = address.path_segments_mut() {
             segments.pop_if_empty().push("models").push(id);
         }
-        match with_credentials(client.get(address), provider).send().await {
-            Ok(response) if response.status().is_success() => {
-                let entry = read_json(response, LIST_BYTES_MAX).await;
+        match client.get(address.as_str()).await {
+            Ok(response) if matches!(response.head.status(), 200..300) => {
+                let entry = response.read_json(LIST_BYTES_MAX).await;
                 match entry.filter(|entry| entry["id"].is_string()) {
                     Some(entry) => ModelLookup::Listed(entry),
                     None => ModelLookup::Missing,

@@ -4,10 +4,9 @@ use config::read::ServiceConfig;
 use config::sections::scrape::{ChromiumSetting, ScrapeConfig};
 use config::sections::search::SearchService;
 use futures_util::future::join_all;
-use reqwest::Client;
 
 use super::CheckFinding;
-use super::providers::build_client;
+use super::probe_client::ProbeClient;
 
 pub(super) async fn check_services(config: &ServiceConfig) -> Vec<CheckFinding> {
     let mut findings = vec![check_chromium(&config.scrape)];
@@ -15,7 +14,7 @@ pub(super) async fn check_services(config: &ServiceConfig) -> Vec<CheckFinding> 
     if named.is_empty() {
         return findings;
     }
-    match build_client() {
+    match ProbeClient::new() {
         Ok(client) => {
             let answers =
                 named.iter().map(|(check, url)| check_service_answer(&client, check, url));
@@ -38,15 +37,15 @@ fn list_configured_services(config: &ServiceConfig) -> Vec<(&'static str, &str)>
 
 /// Checks that a service answers, with any status below 500. The URL is not shown, because it may
 /// contain a key.
-async fn check_service_answer(client: &Client, check: &str, url: &str) -> CheckFinding {
-    match client.get(url).send().await {
-        Ok(response) if response.status().is_server_error() => {
-            let found = format!("answers {}", response.status());
+async fn check_service_answer(client: &ProbeClient, check: &str, url: &str) -> CheckFinding {
+    match client.get(url).await {
+        Ok(response) if 500 <= response.head.status() => {
+            let found = format!("answers {}", response.head.status_text());
             CheckFinding::warning(check, found, "check its log")
         }
         Ok(_) => CheckFinding::ok(check, "answers"),
-        Err(error) => {
-            let reason = if error.is_timeout() { "no answer in time" } else { "cannot connect" };
+        Err(failure) => {
+            let reason = failure.describe("cannot connect");
             CheckFinding::failed(check, reason, format!("start it, or correct `{check}`"))
         }
     }

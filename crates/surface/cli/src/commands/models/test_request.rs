@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::OutputOptions;
-use crate::commands::session::{ApiSession, fetch_json as ask, read_body, send_request};
+use crate::commands::session::{ApiSession, read_body, read_json};
 use crate::commands::transcribe;
 use crate::failure::CommandError;
 use crate::operator::{OperationClient, unexpected_reply_error};
@@ -38,48 +38,41 @@ pub(crate) async fn run_test_command(
 }
 
 async fn try_once(session: &ApiSession, id: &str) -> Result<String, CommandError> {
-    let model = ask(session.get(&format!("models/{id}"))).await?;
+    let model = read_json(session.get(&format!("models/{id}")).await?).await?;
     match model.get("type").and_then(Value::as_str).unwrap_or_default() {
         "text" => {
             let messages = [json!({ "role": "user", "content": "Say hello." })];
             let body = json!({ "model": id, "messages": messages, "max_completion_tokens": 16 });
-            let answer = ask(session.post("chat/completions").json(&body)).await?;
+            let answer = read_json(session.post_json("chat/completions", &body).await?).await?;
             let text = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
             Ok(text.ok_or_else(unexpected_reply_error)?.trim().to_owned())
         }
         "embedding" => {
             let body = json!({ "model": id, "input": "hello" });
-            let answer = ask(session.post("embeddings").json(&body)).await?;
+            let answer = read_json(session.post_json("embeddings", &body).await?).await?;
             let vector = answer.pointer("/data/0/embedding").and_then(Value::as_array);
             Ok(format!("{} numbers", vector.ok_or_else(unexpected_reply_error)?.len()))
         }
         "rerank" => {
             let body = json!({ "model": id, "query": "hello", "documents": ["good day"] });
-            let answer = ask(session.post("rerank").json(&body)).await?;
+            let answer = read_json(session.post_json("rerank", &body).await?).await?;
             let score = answer.pointer("/results/0/relevance_score").and_then(Value::as_f64);
             Ok(format!("score {}", score.ok_or_else(unexpected_reply_error)?))
         }
         "moderation" => {
             let body = json!({ "model": id, "input": "hello" });
-            let answer = ask(session.post("moderations").json(&body)).await?;
+            let answer = read_json(session.post_json("moderations", &body).await?).await?;
             let flagged = answer.pointer("/results/0/flagged").and_then(Value::as_bool);
             Ok(format!("flagged: {}", flagged.ok_or_else(unexpected_reply_error)?))
         }
         "tts" => {
             let body = json!({ "model": id, "input": "Hello." });
-            let sound =
-                read_body(send_request(session.post("audio/speech").json(&body)).await?).await?;
+            let sound = read_body(session.post_json("audio/speech", &body).await?).await?;
             Ok(format!("{} bytes of sound", sound.len()))
         }
         "asr" => {
-            let request = transcribe::build_transcription_request(
-                session,
-                id,
-                build_silent_wav(),
-                "silence.wav",
-                None,
-            );
-            let answer = ask(request).await?;
+            let (sound, name) = (build_silent_wav(), "silence.wav");
+            let answer = transcribe::request_transcription(session, id, sound, name, None).await?;
             let text =
                 answer.get("text").and_then(Value::as_str).ok_or_else(unexpected_reply_error)?;
             Ok(format!("{text:?} for a second of silence"))

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use domain::web_address::AddressScope;
-use reqwest::header::HeaderValue;
+use http::HeaderValue;
 use sandbox::CallerId;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
