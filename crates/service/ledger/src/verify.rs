@@ -31,7 +31,7 @@ pub struct VerificationReport {
     pub transfers: u64,
     pub accounts: usize,
     /// Descriptions of what is wrong; empty if the books are right. At most
-    /// [`VIOLATIONS_MAX`](credits::VIOLATIONS_MAX) are listed.
+    /// [`VIOLATIONS_MAX`](ledger_core::VIOLATIONS_MAX) are listed.
     pub violations: Vec<InvariantViolation>,
     /// Number of violations, listed or not.
     pub violations_total: u64,

@@ -21,7 +21,7 @@
 //! - The doc comment of a key is its text in the reference and in the file of `tollgate init`. It
 //!   ends with a full stop. Remarks for programmers are comments with `//`.
 //! - The key has the name of the field, or the name in quotes before `=>`.
-//! - After `=` stands a [`KeyType`](crate::key_type::KeyType), which must fit the type of the field.
+//! - After `=` stands a [`KeyType`], which must fit the type of the field.
 //! - Then follows the rule for an absent key: `required`, `optional` (the field is an `Option`, or a
 //!   `Vec` that is empty), or `default(…)` with a value as in the file.
 //! - `parse(function)` converts the value: `fn(T) -> Result<U, String>`, in which the error ends the

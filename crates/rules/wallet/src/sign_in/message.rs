@@ -42,7 +42,7 @@ pub enum SignInStatement {
 }
 
 impl SignInMessage {
-    /// Parses a text. None unless [`SignInMessage::to_string`] returns the same text.
+    /// Parses a text. None unless [`ToString::to_string`] returns the same text.
     pub fn parse(text: &str) -> Option<SignInMessage> {
         let mut lines = MessageLines { rest: text.split('\n').collect(), next: 0 };
         let (domain, account) = lines.take()?.split_once(HEADLINE)?;
