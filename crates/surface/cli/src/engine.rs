@@ -52,10 +52,10 @@ pub struct EngineArgs {
     /// A file or folder that the engine cannot read, except for model files in it.
     #[arg(long, value_name = "PATH")]
     pub hide: Vec<PathBuf>,
-    /// The log level, as `level` in [log].
+    /// The log level, as `level` in `[log]`.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub log_level: String,
-    /// The log format, as `format` in [log].
+    /// The log format, as `format` in `[log]`.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = ["auto", "human", "json"])]
     pub log_format: String,
 }
