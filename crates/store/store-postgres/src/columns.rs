@@ -55,17 +55,6 @@ pub(crate) fn read_bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8
     bytes.try_into().map_err(|_| refuse_unknown(format!("{} bytes", bytes.len())))
 }
 
-pub(crate) fn read_optional_bytes<const N: usize>(
-    row: &Row,
-    column: usize,
-) -> Result<Option<[u8; N]>, PgError> {
-    let bytes: Option<&[u8]> = read_column(row, column)?;
-    let whole = |bytes: &[u8]| {
-        bytes.try_into().map_err(|_| refuse_unknown(format!("{} bytes", bytes.len())))
-    };
-    bytes.map(whole).transpose()
-}
-
 /// Parses a name with `parse`; an unknown name is an error.
 pub(crate) fn read_parsed<T>(
     row: &Row,
@@ -94,10 +83,6 @@ pub(crate) fn refuse_unknown(value: impl std::fmt::Display) -> PgError {
 /// A text that Postgres accepts: it allows every character but NUL, which is replaced.
 pub(crate) fn to_sql_text(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
-}
-
-pub(crate) fn to_optional_sql_text(optional: Option<&String>) -> Option<Cow<'_, str>> {
-    optional.map(|written| to_sql_text(written))
 }
 
 /// Converts a count to the database's type.

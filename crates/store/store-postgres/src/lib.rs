@@ -13,6 +13,7 @@ use moment::Timestamp;
 use store::backup::BackupSummary;
 use store::error::StoreError;
 use store::schema::SchemaStatus;
+use store::sql::{ReadMode, SqlStore, settings};
 use store::write::WriteGroup;
 use store::{CommitFuture, Store, StoreFuture};
 use tokio::runtime::{Handle, Runtime};
@@ -55,6 +56,7 @@ mod queries;
 mod queue;
 mod schema;
 mod session;
+mod shared_sql;
 mod snapshot;
 mod statements;
 mod tls;
@@ -426,6 +428,9 @@ impl Store for PostgresStore {
     }
 
     fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
-        self.query_with_timeout(async move |db| queries::read_setting(&db, name).await)
+        let name = name.to_owned();
+        self.read(ReadMode::LOOKUP, move |db| {
+            Box::pin(async move { settings::read_setting(db, &name).await })
+        })
     }
 }

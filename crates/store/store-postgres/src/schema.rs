@@ -30,10 +30,7 @@ const MIGRATIONS: [SchemaMigration; 9] = [
         version: 1,
         name: "create_books_and_works",
         compatible_from: 1,
-        sql: concat!(
-            include_str!("../migrations/0001_create_books.sql"),
-            include_str!("../migrations/0001_create_works.sql"),
-        ),
+        sql: include_str!("../migrations/0001_create_books_and_works.sql"),
     },
     SchemaMigration {
         version: 2,

@@ -40,6 +40,7 @@ pub mod queries;
 pub mod rpc;
 pub mod schema;
 pub mod session_sums;
+pub mod sql;
 pub mod sqlite;
 pub mod statement;
 pub mod sums;

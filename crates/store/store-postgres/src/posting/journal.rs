@@ -36,7 +36,7 @@ const ADD_LEG: &str =
 const END_HOLD: &str = "DELETE FROM job_hold WHERE id = $1";
 
 impl<'a> PostingBuilder<'a> {
-    pub(crate) fn post_record(&mut self, record: &'a JournalRecord) -> Result<(), StoreError> {
+    pub(crate) fn write_record(&mut self, record: &'a JournalRecord) -> Result<(), StoreError> {
         match record {
             JournalRecord::LotOpened { lot, opened_at, expires_at } => {
                 self.open_lot(lot, *opened_at, *expires_at);

@@ -2,32 +2,28 @@
 
 use std::collections::HashSet;
 
-use ledger_core::LedgerAccount;
+use ledger_core::{JournalRecord, KeyId, LedgerAccount};
+use moment::Timestamp;
 use store::error::StoreError;
+use store::sql::settings::put_setting;
+use store::sql::{self, SqlPosting, SqlText, SqlValues};
 use store::sums::TransactionSums;
+use store::usage::{PRUNED_BEFORE_DAY, UsageRow};
 use store::write::{StoreWrite, WriteGroup};
 use uuid::Uuid;
 
 use crate::accounts::{account_id, system_name};
 use crate::node::NodeIdentity;
 use crate::posting::bulk_rows::{SystemAccounts, TransferRows, UsageRows};
+use crate::shared_sql::bind_values;
 use crate::statements::SqlStatements;
 
-mod batches;
 mod bulk_rows;
-mod characters;
-mod claims;
-mod conversations;
-mod files;
-mod jobs;
+mod deletions;
 mod journal;
-mod media;
-mod owners;
-mod responses;
-mod rpc;
+mod notices;
 mod session_totals;
 mod totals;
-mod wallets;
 
 /// The writer's caches, kept between transactions.
 #[derive(Debug, Default)]
@@ -102,76 +98,10 @@ impl<'a> PostingBuilder<'a> {
     }
 
     fn write(&mut self, write: &'a StoreWrite) -> Result<(), StoreError> {
-        let statements = &mut self.statements;
-        match write {
-            StoreWrite::Journal(record) => return self.post_record(record),
-            StoreWrite::AddUsage(row) => {
-                self.sums.add_usage(row);
-                self.usage.add(row);
-            }
-            StoreWrite::TouchKey { key, at } => self.sums.touch(*key, at.ms()),
-            StoreWrite::PruneUsage { before_day, rows_max } => {
-                owners::prune_usage(statements, *before_day, *rows_max);
-                session_totals::prune_sessions(statements, *before_day, *rows_max);
-            }
-            StoreWrite::AddOwner(owner) => owners::add_owner(statements, owner),
-            StoreWrite::SetTier { owner, tier } => owners::set_tier(statements, *owner, tier),
-            StoreWrite::MendTime { at } => owners::mend_time(statements, *at),
-            StoreWrite::Freeze { owner, since } => owners::set_frozen(statements, *owner, *since),
-            StoreWrite::AddKey { key, active_keys_max } => {
-                owners::add_key(statements, key, *active_keys_max)
-            }
-            StoreWrite::ChangeKey { owner, key, settings, at } => {
-                owners::change_key(statements, *owner, *key, settings, at.ms());
-            }
-            StoreWrite::RevokeKey { owner, key, at } => {
-                owners::revoke_key(statements, *owner, *key, at.ms());
-            }
-            StoreWrite::MoveKey { key, from, to } => owners::move_key(statements, *key, from, to),
-            StoreWrite::AddLimitHit(hit) => owners::add_limit_hit(statements, hit),
-            StoreWrite::AddSetting { name, value } => owners::add_setting(statements, name, value),
-            StoreWrite::PutSetting { name, value } => owners::put_setting(statements, name, value),
-            StoreWrite::AddAudit(entry) => owners::add_audit(statements, entry),
-            StoreWrite::Job(write) => return jobs::post_job(statements, write),
-            StoreWrite::Media(write) => return media::post_media(statements, write),
-            StoreWrite::File(write) => return files::post_file(statements, write),
-            StoreWrite::Batch(write) => return batches::post_batch(statements, write),
-            StoreWrite::EnsureOwner(owner) => wallets::ensure_owner(statements, owner),
-            StoreWrite::UseNonce(used) => wallets::use_nonce(statements, used),
-            StoreWrite::DropExpiredNonces { now, rows_max } => {
-                wallets::drop_expired_nonces(statements, *now, *rows_max);
-            }
-            StoreWrite::LinkWallet(link) => wallets::link_wallet(statements, link),
-            StoreWrite::UnlinkWallet { kind, address, owner } => {
-                wallets::unlink_wallet(statements, *kind, address, *owner);
-            }
-            StoreWrite::KeepAnswer { key, answer } => rpc::keep_answer(statements, key, answer),
-            StoreWrite::DropExpiredAnswers { now, rows_max } => {
-                rpc::drop_expired_answers(statements, *now, *rows_max);
-            }
-            StoreWrite::AddSentTransaction(sent) => rpc::add_sent_transaction(statements, sent),
-            StoreWrite::NameTransaction { request_id, hash } => {
-                rpc::name_transaction(statements, request_id, hash);
-            }
-            StoreWrite::OpenClaim(claim) => return claims::open_claim(statements, claim),
-            StoreWrite::AdvanceClaim { claim, from, step, at } => {
-                return claims::advance_claim(statements, *claim, *from, step, *at);
-            }
-            StoreWrite::NoteReceivedClaim { claim, received, at } => {
-                claims::note_received(statements, *claim, received, *at);
-            }
-            StoreWrite::DropReceivedClaim(claim) => claims::drop_received(statements, *claim),
-            StoreWrite::NoteMissingClaim { claim, at } => {
-                claims::note_missing(statements, *claim, *at)
-            }
-            StoreWrite::NoteFoundClaim(claim) => claims::note_found(statements, *claim),
-            StoreWrite::DropFailedClaims { before, rows_max } => {
-                claims::drop_failed(statements, *before, *rows_max);
-            }
-            StoreWrite::Character(write) => characters::post_character(statements, write),
-            StoreWrite::Dialogue(write) => return responses::post_dialogue(statements, write),
+        if let Some(change) = notices::find_notice(write) {
+            self.statements.notify(change);
         }
-        Ok(())
+        sql::post_write(self, write)
     }
 
     /// The id of an account; a system account is created on its first use.
@@ -181,5 +111,56 @@ impl<'a> PostingBuilder<'a> {
             self.systems.add(id, system.currency, system_name(system), opened_ms);
         }
         id
+    }
+}
+
+impl<'a> SqlPosting<'a> for PostingBuilder<'a> {
+    type Error = StoreError;
+
+    fn run(&mut self, sql: SqlText, values: impl SqlValues<'a>) -> Result<(), StoreError> {
+        if !sql.postgres.is_empty() {
+            self.statements.add(sql.postgres, bind_values(values));
+        }
+        Ok(())
+    }
+
+    fn run_one(
+        &mut self,
+        sql: SqlText,
+        values: impl SqlValues<'a>,
+        otherwise: StoreError,
+    ) -> Result<(), StoreError> {
+        self.statements.add_one(sql.postgres, bind_values(values), otherwise);
+        Ok(())
+    }
+
+    fn post_record(&mut self, record: &'a JournalRecord) -> Result<(), StoreError> {
+        self.write_record(record)
+    }
+
+    fn add_usage(&mut self, row: &'a UsageRow) -> Result<(), StoreError> {
+        self.sums.add_usage(row);
+        self.usage.add(row);
+        Ok(())
+    }
+
+    fn touch_key(&mut self, key: KeyId, at: Timestamp) {
+        self.sums.touch(key, at.ms());
+    }
+
+    fn prune_usage(&mut self, before_day: i64, rows_max: usize) -> Result<(), StoreError> {
+        put_setting(self, PRUNED_BEFORE_DAY, before_day.to_le_bytes())?;
+        deletions::prune_usage(&mut self.statements, before_day, rows_max);
+        Ok(())
+    }
+
+    fn delete_ended_jobs(&mut self, before: Timestamp, rows_max: usize) -> Result<(), StoreError> {
+        deletions::delete_ended_jobs(&mut self.statements, before, rows_max);
+        Ok(())
+    }
+
+    fn delete_gone_files(&mut self, rows_max: usize) -> Result<(), StoreError> {
+        deletions::delete_gone_files(&mut self.statements, rows_max);
+        Ok(())
     }
 }

@@ -2,13 +2,14 @@
 
 use ledger_core::{EntryId, KeyId, KeyTerms, LimitPeriod, OwnerId};
 use money::BalanceCurrency;
-use store::audit::{AUDIT_ROWS_MAX, AuditEntry, AuditRow};
+use store::audit::AuditRow;
 use store::claim::ClaimId;
 use store::evidence::{
     AllowanceSet, AuditCount, CreditedClaim, FAULTS_MAX, LimitedKey, MissingClaim, ReceivedClaim,
     USAGE_MARKS_MAX, UsageMark, UsagePart, UsageSum, VerificationEvidence,
 };
 use store::names::parse_allowance;
+use store::sql::{ReadMode, SqlStore, audit};
 use store::{EvidenceStore, StoreFuture};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -29,7 +30,9 @@ impl EvidenceStore for PostgresStore {
     }
 
     fn audit_after(&self, after_seq: i64, limit: usize) -> StoreFuture<'_, Vec<AuditRow>> {
-        self.query_settled(async move |db| audit_after(&db, after_seq, limit).await)
+        self.read(ReadMode::SETTLED, move |db| {
+            Box::pin(async move { audit::rows_after(db, after_seq, limit).await })
+        })
     }
 
     fn usage_marks(&self, after_seq: i64, limit: usize) -> StoreFuture<'_, Vec<UsageMark>> {
@@ -64,27 +67,6 @@ async fn read_evidence(db: &PostgresSession) -> Result<VerificationEvidence, PgE
         miscounts: find_miscounts(db).await?,
         faults: find_faults(db).await?,
     })
-}
-
-async fn audit_after(
-    db: &PostgresSession,
-    after_seq: i64,
-    rows_max: usize,
-) -> Result<Vec<AuditRow>, PgError> {
-    let sql = "SELECT seq, at_ms, actor, action, subject, detail FROM audit \
-               WHERE $1 < seq ORDER BY seq LIMIT $2";
-    let rows = db.rows(sql, &[&after_seq, &to_row_limit(rows_max.min(AUDIT_ROWS_MAX))]).await?;
-    let entry = |row| {
-        let entry = AuditEntry {
-            at: read_time(row, 1)?,
-            actor: read_column(row, 2)?,
-            action: read_column(row, 3)?,
-            subject: read_column(row, 4)?,
-            detail: read_column(row, 5)?,
-        };
-        Ok(AuditRow { seq: read_column(row, 0)?, entry })
-    };
-    rows.iter().map(entry).collect()
 }
 
 /// The place of the digest after [`COLUMNS`].

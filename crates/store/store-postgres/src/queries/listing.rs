@@ -10,12 +10,15 @@ use store::character::{
     CharacterCondition, CharacterQuery, CharacterSort, ListedCharacter, find_rarest_condition,
     rare_max,
 };
+use store::sql::characters::{self, listed_character_at};
 use tokio_postgres::types::ToSql;
 
 use crate::columns::{read_column, to_row_limit, to_signed, to_sql_text};
 use crate::error::PgError;
-use crate::queries::characters::{COLUMNS, line_at};
 use crate::session::PostgresSession;
+use crate::shared_sql::read_shared_row;
+
+const COLUMNS: &str = characters::COLUMNS.postgres;
 
 type Value = Box<dyn ToSql + Sync + Send>;
 
@@ -102,7 +105,8 @@ pub(crate) async fn list_characters(
          LIMIT {rows_max} OFFSET {offset}",
         tests.join(" AND ")
     );
-    draft.rows(db, &sql).await?.iter().map(line_at).collect()
+    let rows = draft.rows(db, &sql).await?;
+    rows.iter().map(|row| read_shared_row(row, listed_character_at)).collect()
 }
 
 /// SQL for the row numbers of the matching characters.

@@ -4,6 +4,7 @@
 use ledger_core::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
 use money::BalanceCurrency;
+use store::sql::settings;
 use store::usage::{
     DayRange, FoundRequests, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, RequestSearch,
     SessionUsage, USAGE_ROWS_MAX, UsageCursor, UsageDetails, UsageFilter, UsageOrder, UsagePage,
@@ -19,7 +20,7 @@ use crate::columns::{
     read_time, read_unsigned, to_row_limit, to_signed,
 };
 use crate::error::PgError;
-use crate::queries::{read_setting, request_search, session_usage};
+use crate::queries::{request_search, session_usage};
 use crate::session::PostgresSession;
 
 pub(super) const COLUMNS: &str = "seq, charge, owner, key, at_ms, sku, model, currency, units, price_pico, \
@@ -177,7 +178,7 @@ pub(crate) async fn without_pruned(
 }
 
 pub(crate) async fn pruned_before_day(db: &PostgresSession) -> Result<Option<i64>, PgError> {
-    Ok(store::usage::pruned_before_day(read_setting(db, PRUNED_BEFORE_DAY).await?))
+    Ok(store::usage::pruned_before_day(settings::read_setting(db, PRUNED_BEFORE_DAY).await?))
 }
 
 async fn counts_by_day(

@@ -1,284 +1,207 @@
-//! Reads and writes the rows of characters.
-
-mod listing;
+//! Lists of characters: one statement, driven by the condition with the fewest matches.
+//!
+//! If words, tags or models are rare, the row numbers of their matches are read, and the
+//! intersection is sorted. If all are common, characters are scanned in the sort order until enough
+//! are found. Either way a list over a hundred thousand characters reads few of them.
 
 use ledger_core::OwnerId;
-use rusqlite::{Connection, OptionalExtension, Row, params};
-use uuid::Uuid;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
 
 use crate::character::{
-    CharacterContent, CharacterPicture, CharacterReview, CharacterWrite, ListedCharacter,
-    ReviewPage, StoredCharacter,
+    CharacterCondition, CharacterQuery, CharacterSort, ListedCharacter, rare_max,
 };
-use crate::error::StoreError;
-use crate::sqlite::columns::{read_id, read_time};
-use crate::sqlite::write_error::WriteError;
+use crate::sql::characters::{self, listed_character_at};
+use crate::sqlite::shared_sql::read_shared_row;
 
-pub(crate) use listing::list_characters;
+const COLUMNS: &str = characters::COLUMNS.sqlite;
 
-/// The columns for [`line_at`].
-const COLUMNS: &str = "c.id, c.slug, c.name, c.description, c.author, c.tags, c.adult, c.featured, \
-    c.pro, c.web_enabled, c.model, c.created_ms, c.updated_ms, c.imports, c.rating_count, \
-    c.rating_sum, (SELECT rating FROM character_review WHERE character = c.seq AND owner = ?1)";
+/// The parameters of a statement under construction.
+struct SqlParameters {
+    values: Vec<Value>,
+}
 
-pub(crate) fn post_character(
-    connection: &Connection,
-    write: &CharacterWrite,
-) -> Result<(), WriteError> {
-    match write {
-        CharacterWrite::Add { character, content } => add_character(connection, character, content),
-        CharacterWrite::Change { character, content } => {
-            change_character(connection, character, content)
+impl SqlParameters {
+    fn add_value(&mut self, value: impl Into<Value>) -> String {
+        self.values.push(value.into());
+        format!("?{}", self.values.len())
+    }
+
+    fn add_texts(&mut self, values: &[String]) -> String {
+        let places: Vec<String> =
+            values.iter().map(|value| self.add_value(value.clone())).collect();
+        places.join(", ")
+    }
+
+    /// The range of words with this prefix: its start, and its exclusive end.
+    fn add_prefix_range(&mut self, beginning: &str) -> (String, String) {
+        (
+            self.add_value(beginning.to_owned()),
+            self.add_value(CharacterCondition::prefix_range_end(beginning)),
+        )
+    }
+}
+
+/// SQL for the row numbers of the matching characters.
+fn build_match_query(condition: &CharacterCondition<'_>, draft: &mut SqlParameters) -> String {
+    match condition {
+        CharacterCondition::Word(word) => {
+            let (from, to) = draft.add_prefix_range(word);
+            format!("SELECT character FROM character_word WHERE {from} <= word AND word < {to}")
         }
-        CharacterWrite::Remove(id) => remove_character(connection, *id),
-        CharacterWrite::PutReview(review) => put_review(connection, review),
-        CharacterWrite::NoteUse { character, owner, at } => {
-            note_use(connection, *character, *owner, at.ms())
+        CharacterCondition::Tags(tags) => {
+            let tags = draft.add_texts(tags);
+            format!("SELECT character FROM character_tag WHERE tag IN ({tags})")
+        }
+        CharacterCondition::Models(models) => {
+            let models = draft.add_texts(models);
+            format!("SELECT seq AS character FROM character WHERE model IN ({models})")
         }
     }
 }
 
-fn add_character(
-    connection: &Connection,
-    character: &StoredCharacter,
-    content: &CharacterContent,
-) -> Result<(), WriteError> {
-    let sql = "INSERT INTO character (id, slug, name, description, author, tags, adult, featured, \
-               pro, web_enabled, model, created_ms, updated_ms) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-    connection.prepare_cached(sql)?.execute(params![
-        character.id.as_bytes(),
-        character.slug,
-        character.name,
-        character.description,
-        character.author,
-        character.tags.join("\n"),
-        character.adult,
-        character.featured,
-        character.pro,
-        character.web_enabled,
-        character.model,
-        character.created.ms(),
-        character.updated.ms(),
-    ])?;
-    let seq = connection.last_insert_rowid();
-    let sql = "INSERT INTO character_content (character, card, picture_type, picture) \
-               VALUES (?1, ?2, ?3, ?4)";
-    let picture = content.picture.as_ref();
-    connection.prepare_cached(sql)?.execute(params![
-        seq,
-        content.card,
-        picture.map(|it| it.media_type.as_str()),
-        picture.map(|it| it.bytes.as_slice()),
-    ])?;
-    add_words(connection, seq, character, content)
-}
-
-fn add_words(
-    connection: &Connection,
-    seq: i64,
-    character: &StoredCharacter,
-    content: &CharacterContent,
-) -> Result<(), WriteError> {
-    let sql = "INSERT INTO character_tag (tag, character) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    let mut add_tag = connection.prepare_cached(sql)?;
-    for tag in &character.tags {
-        add_tag.execute(params![tag.to_lowercase(), seq])?;
+/// SQL that tests if the character with the number `seq` matches.
+fn build_match_test(
+    condition: &CharacterCondition<'_>,
+    seq: &str,
+    draft: &mut SqlParameters,
+) -> String {
+    match condition {
+        CharacterCondition::Word(word) => {
+            let (from, to) = draft.add_prefix_range(word);
+            format!(
+                "EXISTS (SELECT 1 FROM character_word w WHERE w.character = {seq} \
+                 AND {from} <= w.word AND w.word < {to})"
+            )
+        }
+        CharacterCondition::Tags(tags) => {
+            let tags = draft.add_texts(tags);
+            format!(
+                "EXISTS (SELECT 1 FROM character_tag t WHERE t.character = {seq} \
+                 AND t.tag IN ({tags}))"
+            )
+        }
+        CharacterCondition::Models(models) => {
+            let models = draft.add_texts(models);
+            format!("(SELECT model FROM character WHERE seq = {seq}) IN ({models})")
+        }
     }
-    let sql = "INSERT INTO character_word (word, character) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    let mut add_word = connection.prepare_cached(sql)?;
-    for word in &content.words {
-        add_word.execute(params![word, seq])?;
-    }
-    Ok(())
 }
 
-/// Changes everything but the counters; the picture only if there is a new one.
-fn change_character(
+/// The sorted row numbers of the matching characters; None if they are not rare.
+fn find_row_numbers(
+    condition: &CharacterCondition<'_>,
     connection: &Connection,
-    character: &StoredCharacter,
-    content: &CharacterContent,
-) -> Result<(), WriteError> {
-    let seq = find_seq(connection, character.id)?.ok_or_else(missing_character)?;
-    let sql = "UPDATE character SET slug = ?2, name = ?3, description = ?4, author = ?5, tags = ?6, \
-               adult = ?7, featured = ?8, pro = ?9, web_enabled = ?10, model = ?11, \
-               updated_ms = ?12 WHERE seq = ?1";
-    connection.prepare_cached(sql)?.execute(params![
-        seq,
-        character.slug,
-        character.name,
-        character.description,
-        character.author,
-        character.tags.join("\n"),
-        character.adult,
-        character.featured,
-        character.pro,
-        character.web_enabled,
-        character.model,
-        character.updated.ms(),
-    ])?;
-    let sql = "UPDATE character_content SET card = ?2 WHERE character = ?1";
-    connection.prepare_cached(sql)?.execute(params![seq, content.card])?;
-    if let Some(picture) = &content.picture {
-        let sql =
-            "UPDATE character_content SET picture_type = ?2, picture = ?3 WHERE character = ?1";
-        connection.prepare_cached(sql)?.execute(params![seq, picture.media_type, picture.bytes])?;
+    rare_max: usize,
+) -> rusqlite::Result<Option<Vec<i64>>> {
+    let mut draft = SqlParameters { values: Vec::new() };
+    let rows = build_match_query(condition, &mut draft);
+    let mut statement = connection.prepare_cached(&format!("{rows} LIMIT {}", rare_max + 1))?;
+    let numbers = statement.query_map(params_from_iter(draft.values), |row| row.get(0))?;
+    let mut numbers = numbers.collect::<rusqlite::Result<Vec<i64>>>()?;
+    if rare_max < numbers.len() {
+        return Ok(None);
     }
-    for sql in [
-        "DELETE FROM character_tag WHERE character = ?1",
-        "DELETE FROM character_word WHERE character = ?1",
-    ] {
-        connection.prepare_cached(sql)?.execute([seq])?;
-    }
-    add_words(connection, seq, character, content)
+    // Several words of a character may have the same prefix.
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(Some(numbers))
 }
 
-fn remove_character(connection: &Connection, id: Uuid) -> Result<(), WriteError> {
-    let sql = "DELETE FROM character WHERE id = ?1";
-    let removed = connection.prepare_cached(sql)?.execute([id.as_bytes()])?;
-    if removed == 1 { Ok(()) } else { Err(missing_character()) }
+/// The intersection of two sorted lists.
+fn intersect_sorted(one: &[i64], other: &[i64]) -> Vec<i64> {
+    let mut rest = other.iter().peekable();
+    let is_there = |number: &&i64| {
+        while rest.next_if(|it| it < number).is_some() {}
+        rest.peek() == Some(number)
+    };
+    one.iter().filter(is_there).copied().collect()
 }
 
-/// Replaces the account's earlier review, and its share of the sums.
-fn put_review(connection: &Connection, review: &CharacterReview) -> Result<(), WriteError> {
-    let seq = find_seq(connection, review.character)?.ok_or_else(missing_character)?;
-    let owner = review.owner.0.as_bytes();
-    let sql = "DELETE FROM character_review WHERE character = ?1 AND owner = ?2";
-    connection.prepare_cached(sql)?.execute(params![seq, owner])?;
-    let sql = "INSERT INTO character_review \
-               (id, character, owner, rating, message, locale, username, created_ms) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    connection.prepare_cached(sql)?.execute(params![
-        review.id.as_bytes(),
-        seq,
-        owner,
-        review.rating,
-        review.message,
-        review.locale,
-        review.username,
-        review.created.ms(),
-    ])?;
-    Ok(())
-}
-
-/// Counts an account once. No effect if the character was deleted.
-fn note_use(
+pub(crate) fn list_characters(
     connection: &Connection,
-    character: Uuid,
-    owner: OwnerId,
-    at_ms: i64,
-) -> Result<(), WriteError> {
-    let sql = "INSERT INTO character_use (character, owner, at_ms) \
-               SELECT seq, ?2, ?3 FROM character WHERE id = ?1 ON CONFLICT DO NOTHING";
-    let owner = owner.0.as_bytes();
-    connection.prepare_cached(sql)?.execute(params![character.as_bytes(), owner, at_ms])?;
-    Ok(())
-}
-
-pub(crate) fn find_character(
-    connection: &Connection,
-    slug_or_id: &str,
+    query: &CharacterQuery,
     asker: Option<OwnerId>,
-) -> rusqlite::Result<Option<ListedCharacter>> {
-    let asker = asker.map(|it| *it.0.as_bytes());
-    let by = |column: &str| format!("SELECT {COLUMNS} FROM character c WHERE c.{column} = ?2");
-    let mut statement = connection.prepare_cached(&by("slug"))?;
-    let found = statement.query_row(params![asker, slug_or_id], line_at).optional()?;
-    let Some(id) = Uuid::parse_str(slug_or_id).ok().filter(|_| found.is_none()) else {
-        return Ok(found);
+) -> rusqlite::Result<Vec<ListedCharacter>> {
+    let conditions = query.conditions();
+    let rare_max = rare_max(conditions.len());
+    let (mut fitting, mut common): (Option<Vec<i64>>, Vec<&CharacterCondition<'_>>) =
+        (None, Vec::new());
+    for condition in &conditions {
+        match (find_row_numbers(condition, connection, rare_max)?, &fitting) {
+            (None, _) => common.push(condition),
+            (Some(numbers), None) => fitting = Some(numbers),
+            (Some(numbers), Some(others)) => fitting = Some(intersect_sorted(others, &numbers)),
+        }
+    }
+    let asker = asker.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec()));
+    let mut draft = SqlParameters { values: vec![asker] };
+    let (key, index, also) = choose_sort_column(query.sort);
+    let from = match fitting {
+        Some(numbers) => {
+            let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+            let numbers = draft.add_value(format!("[{}]", numbers.join(",")));
+            format!("json_each({numbers}) m CROSS JOIN character c ON c.seq = m.value")
+        }
+        None => {
+            let index = index.map(|name| format!(" INDEXED BY {name}")).unwrap_or_default();
+            format!("character c{index}")
+        }
     };
-    let mut statement = connection.prepare_cached(&by("id"))?;
-    statement.query_row(params![asker, id.as_bytes()], line_at).optional()
-}
-
-pub(crate) fn read_content(
-    connection: &Connection,
-    id: Uuid,
-) -> rusqlite::Result<Option<CharacterContent>> {
-    let sql = "SELECT k.card FROM character_content k JOIN character c ON c.seq = k.character \
-               WHERE c.id = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_row([id.as_bytes()], |row| {
-        Ok(CharacterContent { card: row.get(0)?, picture: None, words: Vec::new() })
-    });
-    found.optional()
-}
-
-pub(crate) fn read_picture(
-    connection: &Connection,
-    slug_or_id: &str,
-) -> rusqlite::Result<Option<CharacterPicture>> {
-    let Some(line) = find_character(connection, slug_or_id, None)? else { return Ok(None) };
-    let sql = "SELECT k.picture_type, k.picture FROM character_content k \
-               JOIN character c ON c.seq = k.character WHERE c.id = ?1 AND k.picture IS NOT NULL";
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_row([line.character.id.as_bytes()], |row| {
-        Ok(CharacterPicture { media_type: row.get(0)?, bytes: row.get(1)? })
-    });
-    found.optional()
-}
-
-pub(crate) fn read_reviews(
-    connection: &Connection,
-    character: Uuid,
-    skip: u64,
-    size: usize,
-) -> rusqlite::Result<ReviewPage> {
-    let Some(seq) = find_seq(connection, character)? else {
-        return Ok(ReviewPage { reviews: Vec::new(), total: 0 });
-    };
-    let sql = "SELECT rating_count FROM character WHERE seq = ?1";
-    let total = connection.prepare_cached(sql)?.query_row([seq], |row| row.get(0))?;
-    let sql = "SELECT id, owner, rating, message, locale, username, created_ms \
-               FROM character_review WHERE character = ?1 ORDER BY created_ms DESC, seq DESC \
-               LIMIT ?2 OFFSET ?3";
-    let mut statement = connection.prepare_cached(sql)?;
-    let reviews = statement.query_map(params![seq, size, skip], |row| {
-        Ok(CharacterReview {
-            id: read_id(row, 0)?,
-            character,
-            owner: read_id(row, 1).map(OwnerId)?,
-            rating: row.get(2)?,
-            message: row.get(3)?,
-            locale: row.get(4)?,
-            username: row.get(5)?,
-            created: read_time(row, 6)?,
-        })
+    let mut tests: Vec<String> =
+        common.iter().map(|it| build_match_test(it, "c.seq", &mut draft)).collect();
+    tests.push(format!("c.adult = {}", draft.add_value(query.adult)));
+    let flags = [("pro", query.pro), ("web_enabled", query.web_enabled)];
+    for (column, wanted) in flags {
+        if let Some(wanted) = wanted {
+            tests.push(format!("c.{column} = {}", draft.add_value(wanted)));
+        }
+    }
+    tests.extend(also.map(str::to_owned));
+    let direction = if query.ascending { "ASC" } else { "DESC" };
+    let limit = draft.add_value(i64::try_from(query.limit).unwrap_or(i64::MAX));
+    let offset = draft.add_value(i64::try_from(query.offset).unwrap_or(i64::MAX));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {from} WHERE {} ORDER BY c.{key} {direction}, c.seq {direction} \
+         LIMIT {limit} OFFSET {offset}",
+        tests.join(" AND ")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let lines = statement.query_map(params_from_iter(draft.values), |row| {
+        read_shared_row(row, listed_character_at)
     })?;
-    Ok(ReviewPage { reviews: reviews.collect::<rusqlite::Result<_>>()?, total })
+    lines.collect()
 }
 
-fn find_seq(connection: &Connection, id: Uuid) -> rusqlite::Result<Option<i64>> {
-    let sql = "SELECT seq FROM character WHERE id = ?1";
-    connection.prepare_cached(sql)?.query_row([id.as_bytes()], |row| row.get(0)).optional()
+/// The sort column, a partial index for it, and the condition of that index.
+fn choose_sort_column(
+    sort: CharacterSort,
+) -> (&'static str, Option<&'static str>, Option<&'static str>) {
+    match sort {
+        CharacterSort::Featured => ("imports", Some("character_featured"), Some("c.featured = 1")),
+        CharacterSort::HighestRating => ("average", None, None),
+        CharacterSort::HighlyRated => {
+            ("average", Some("character_highly_rated"), Some("c.rating_count >= 2"))
+        }
+        CharacterSort::HighlyRatedAndRecent => {
+            ("created_ms", Some("character_rated_and_recent"), Some("c.average >= 3.0"))
+        }
+        CharacterSort::Imports => ("imports", None, None),
+        CharacterSort::MostRecent => ("created_ms", None, None),
+        CharacterSort::RatingCount => ("rating_count", None, None),
+    }
 }
 
-fn missing_character() -> WriteError {
-    WriteError::Refused(StoreError::Missing("there is no such character"))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn line_at(row: &Row<'_>) -> rusqlite::Result<ListedCharacter> {
-    let tags: String = row.get(5)?;
-    let character = StoredCharacter {
-        id: read_id(row, 0)?,
-        slug: row.get(1)?,
-        name: row.get(2)?,
-        description: row.get(3)?,
-        author: row.get(4)?,
-        tags: tags.lines().map(str::to_owned).collect(),
-        adult: row.get(6)?,
-        featured: row.get(7)?,
-        pro: row.get(8)?,
-        web_enabled: row.get(9)?,
-        model: row.get(10)?,
-        created: read_time(row, 11)?,
-        updated: read_time(row, 12)?,
-    };
-    Ok(ListedCharacter {
-        character,
-        imports: row.get(13)?,
-        rating_count: row.get(14)?,
-        rating_sum: row.get(15)?,
-        own_rating: row.get(16)?,
-    })
+    #[test]
+    fn what_is_in_both_is_found_wherever_it_is() {
+        assert_eq!(intersect_sorted(&[1, 3, 5, 7, 9], &[0, 3, 4, 9]), [3, 9]);
+        assert_eq!(intersect_sorted(&[1, 2], &[1, 2]), [1, 2]);
+        assert_eq!(intersect_sorted(&[5], &[]), Vec::<i64>::new());
+        assert_eq!(intersect_sorted(&[], &[5]), Vec::<i64>::new());
+        assert_eq!(intersect_sorted(&[8], &[1, 2, 8]), [8]);
+    }
 }

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 
 use crate::backup::BackupSummary;
 use crate::error::StoreError;
+use crate::sql::{ReadMode, SqlConnection, SqlFuture, SqlStore, settings};
 use crate::sqlite::charge_log::{ChargeLog, UnpostedFlag, crash_recovery, old_file};
 use crate::sqlite::errors::to_store_error;
 use crate::sqlite::lock::DatabaseLock;
@@ -23,23 +24,17 @@ use crate::{CommitFuture, Store, StoreFuture};
 mod accounts;
 mod audit;
 mod backup;
-mod batches;
 mod characters;
 mod charge_log;
-mod claims;
 mod columns;
-mod conversations;
+mod deletions;
 mod errors;
 mod evidence;
 pub mod export;
-mod files;
 pub mod import;
-mod jobs;
 mod journal;
 mod load;
 mod lock;
-mod media;
-mod owners;
 mod partial_backup;
 mod posting;
 mod queries;
@@ -47,17 +42,15 @@ mod queue;
 mod readers;
 mod recount;
 mod request_search;
-mod responses;
 pub mod restore;
-mod rpc;
 pub mod schema;
 mod session;
 mod session_sums;
+mod shared_sql;
 mod statement;
 mod sums;
 mod usage;
 mod usage_tail;
-mod wallets;
 mod write_error;
 mod writer;
 
@@ -179,6 +172,22 @@ impl SqliteStore {
             readers.run_query(query).await
         })
     }
+
+    /// Runs a shared query, after acknowledged charges were posted if it reads their tables.
+    fn query_shared<T: Send + 'static>(
+        &self,
+        has_charges: bool,
+        query: impl for<'c> FnOnce(&'c dyn SqlConnection) -> SqlFuture<'c, T> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
+        let (queue, pending) = (Arc::clone(&self.queue), Arc::clone(&self.pending));
+        let readers = Arc::clone(&self.readers);
+        Box::pin(async move {
+            if has_charges && pending.is_any() {
+                queue.push(WriteGroup::default()).await?;
+            }
+            readers.run_shared(query).await
+        })
+    }
 }
 
 /// Waits until all groups that were handed in are written, and then releases the lock.
@@ -214,7 +223,9 @@ impl Store for SqliteStore {
 
     fn setting<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
         let name = name.to_owned();
-        self.query(move |connection| owners::read_setting(connection, &name))
+        self.read(ReadMode::LOOKUP, move |db| {
+            Box::pin(async move { settings::read_setting(db, &name).await })
+        })
     }
 }
 

@@ -1,31 +1,25 @@
 //! Writes the rows of a group in the current transaction.
 
-use ledger_core::{HoldId, JobHold, JournalRecord, LedgerAccount, LedgerTransfer, PaymentLeg};
+use ledger_core::{
+    HoldId, JobHold, JournalRecord, KeyId, LedgerAccount, LedgerTransfer, PaymentLeg,
+};
 use moment::Timestamp;
 use rusqlite::{CachedStatement, Connection, params};
 
 use crate::error::StoreError;
 use crate::names::{allowance_name, units_of};
+use crate::sql::settings::put_setting;
+use crate::sql::{self, SqlPosting, SqlText, SqlValues};
 use crate::sqlite::accounts::AccountRows;
-use crate::sqlite::audit;
-use crate::sqlite::batches;
-use crate::sqlite::characters;
-use crate::sqlite::claims;
-use crate::sqlite::files;
-use crate::sqlite::jobs;
-use crate::sqlite::media;
-use crate::sqlite::owners;
-use crate::sqlite::responses;
-use crate::sqlite::rpc;
-use crate::sqlite::session_sums;
+use crate::sqlite::deletions;
+use crate::sqlite::shared_sql::run_statement;
 use crate::sqlite::sums;
 use crate::sqlite::usage_tail::UsageTail;
-use crate::sqlite::wallets;
 use crate::sqlite::write_error::WriteError;
 use crate::sums::TransactionSums;
 use crate::usage::{PRUNED_BEFORE_DAY, UsageRow};
 use crate::usage_digest::digest_usage_row;
-use crate::write::{StoreWrite, WriteGroup};
+use crate::write::WriteGroup;
 
 /// The writer's caches, kept between transactions.
 #[derive(Debug, Default)]
@@ -77,7 +71,7 @@ impl<'batch> SqlitePosting<'batch> {
 
     pub(crate) fn add(&mut self, group: &'batch WriteGroup) -> Result<(), WriteError> {
         for write in &group.writes {
-            self.write(write)?;
+            sql::post_write(self, write)?;
         }
         Ok(())
     }
@@ -89,80 +83,7 @@ impl<'batch> SqlitePosting<'batch> {
         Ok(())
     }
 
-    fn write(&mut self, write: &'batch StoreWrite) -> Result<(), WriteError> {
-        let db = self.connection;
-        match write {
-            StoreWrite::Journal(record) => self.post_record(record),
-            StoreWrite::AddUsage(row) => {
-                self.sums.add_usage(row);
-                let seq = self.memory.tail.next_seq(db)?;
-                add_usage(&mut self.add_usage, seq, row)
-            }
-            StoreWrite::PruneUsage { before_day: day, rows_max } => {
-                prune_usage(db, *day, *rows_max)
-            }
-            StoreWrite::AddOwner(owner) => owners::add_owner(db, owner),
-            StoreWrite::EnsureOwner(owner) => wallets::ensure_owner(db, owner),
-            StoreWrite::SetTier { owner, tier } => owners::set_tier(db, *owner, tier),
-            StoreWrite::MendTime { at } => owners::reset_time(db, *at),
-            StoreWrite::Freeze { owner, since } => owners::set_frozen(db, *owner, *since),
-            StoreWrite::AddKey { key, active_keys_max } => {
-                owners::add_key(db, key, *active_keys_max)
-            }
-            StoreWrite::ChangeKey { owner, key, settings, at } => {
-                owners::change_key(db, *owner, *key, settings, at.ms())
-            }
-            StoreWrite::RevokeKey { owner, key, at } => {
-                owners::revoke_key(db, *owner, *key, at.ms())
-            }
-            StoreWrite::MoveKey { key, from, to } => owners::move_key(db, *key, from, to),
-            StoreWrite::TouchKey { key, at } => {
-                self.sums.touch(*key, at.ms());
-                Ok(())
-            }
-            StoreWrite::AddLimitHit(hit) => owners::add_limit_hit(db, hit),
-            StoreWrite::UseNonce(used) => wallets::use_nonce(db, used),
-            StoreWrite::DropExpiredNonces { now, rows_max } => {
-                wallets::drop_expired_nonces(db, *now, *rows_max)
-            }
-            StoreWrite::LinkWallet(link) => wallets::link_wallet(db, link),
-            StoreWrite::UnlinkWallet { kind, address, owner } => {
-                wallets::unlink_wallet(db, *kind, address, *owner)
-            }
-            StoreWrite::KeepAnswer { key, answer } => rpc::write_stored_response(db, key, answer),
-            StoreWrite::DropExpiredAnswers { now, rows_max } => {
-                rpc::delete_expired_responses(db, *now, *rows_max)
-            }
-            StoreWrite::AddSentTransaction(sent) => rpc::add_sent_transaction(db, sent),
-            StoreWrite::NameTransaction { request_id, hash } => {
-                rpc::name_transaction(db, request_id, hash)
-            }
-            StoreWrite::OpenClaim(claim) => claims::open_claim(db, claim),
-            StoreWrite::AdvanceClaim { claim, from, step, at } => {
-                claims::advance_claim(db, *claim, *from, step, *at)
-            }
-            StoreWrite::NoteReceivedClaim { claim, received, at } => {
-                claims::note_received(db, *claim, received, *at)
-            }
-            StoreWrite::DropReceivedClaim(claim) => claims::drop_received(db, *claim),
-            StoreWrite::NoteMissingClaim { claim, at } => claims::note_missing(db, *claim, *at),
-            StoreWrite::NoteFoundClaim(claim) => claims::note_found(db, *claim),
-            StoreWrite::DropFailedClaims { before, rows_max } => {
-                claims::drop_failed(db, *before, *rows_max)
-            }
-            StoreWrite::AddAudit(entry) => audit::add_entry(db, entry),
-            StoreWrite::Job(write) => jobs::post_job(db, write),
-            StoreWrite::Media(write) => media::post_media(db, write),
-            StoreWrite::File(write) => files::post_file(db, write),
-            StoreWrite::Batch(write) => batches::post_batch(db, write),
-            StoreWrite::Character(write) => characters::post_character(db, write),
-            StoreWrite::Dialogue(write) => responses::post_dialogue(db, write),
-            StoreWrite::AddSetting { name, value } => owners::add_setting(db, name, value),
-            StoreWrite::PutSetting { name, value } => owners::put_setting(db, name, value),
-        }
-    }
-
-    fn post_record(&mut self, record: &JournalRecord) -> Result<(), WriteError> {
+    fn write_record(&mut self, record: &JournalRecord) -> Result<(), WriteError> {
         let connection = self.connection;
         match record {
             JournalRecord::LotOpened { lot, opened_at, expires_at } => {
@@ -288,6 +209,54 @@ impl<'batch> SqlitePosting<'batch> {
     }
 }
 
+impl<'batch> SqlPosting<'batch> for SqlitePosting<'batch> {
+    type Error = WriteError;
+
+    fn run(&mut self, sql: SqlText, values: impl SqlValues<'batch>) -> Result<(), WriteError> {
+        run_statement(self.connection, sql, values.as_ref())?;
+        Ok(())
+    }
+
+    fn run_one(
+        &mut self,
+        sql: SqlText,
+        values: impl SqlValues<'batch>,
+        otherwise: StoreError,
+    ) -> Result<(), WriteError> {
+        match run_statement(self.connection, sql, values.as_ref())? {
+            1 => Ok(()),
+            _ => Err(WriteError::Refused(otherwise)),
+        }
+    }
+
+    fn post_record(&mut self, record: &'batch JournalRecord) -> Result<(), WriteError> {
+        self.write_record(record)
+    }
+
+    fn add_usage(&mut self, row: &'batch UsageRow) -> Result<(), WriteError> {
+        self.sums.add_usage(row);
+        let seq = self.memory.tail.next_seq(self.connection)?;
+        add_usage(&mut self.add_usage, seq, row)
+    }
+
+    fn touch_key(&mut self, key: KeyId, at: Timestamp) {
+        self.sums.touch(key, at.ms());
+    }
+
+    fn prune_usage(&mut self, before_day: i64, rows_max: usize) -> Result<(), WriteError> {
+        put_setting(self, PRUNED_BEFORE_DAY, before_day.to_le_bytes())?;
+        deletions::prune_usage(self.connection, before_day, rows_max)
+    }
+
+    fn delete_ended_jobs(&mut self, before: Timestamp, rows_max: usize) -> Result<(), WriteError> {
+        deletions::delete_ended_jobs(self.connection, before, rows_max)
+    }
+
+    fn delete_gone_files(&mut self, rows_max: usize) -> Result<(), WriteError> {
+        deletions::delete_gone_files(self.connection, rows_max)
+    }
+}
+
 fn add_usage(
     statement: &mut CachedStatement<'_>,
     seq: i64,
@@ -315,23 +284,5 @@ fn add_usage(
         row.details.cached_tokens,
         row.details.session.map(u64::cast_signed),
     ])?;
-    Ok(())
-}
-
-/// Deletes the oldest rows, which have the lowest sequence numbers.
-fn prune_usage(
-    connection: &Connection,
-    before_day: i64,
-    rows_max: usize,
-) -> Result<(), WriteError> {
-    owners::put_setting(connection, PRUNED_BEFORE_DAY, &before_day.to_le_bytes())?;
-    let before_ms = Timestamp::start_of_day(before_day).ms();
-    let oldest = "SELECT owner, at_ms, seq FROM \
-                  (SELECT owner, at_ms, seq FROM usage ORDER BY seq LIMIT ?2) WHERE at_ms < ?1";
-    let places = format!("DELETE FROM usage_place WHERE (owner, at_ms, seq) IN ({oldest})");
-    connection.prepare_cached(&places)?.execute(params![before_ms, rows_max])?;
-    let rows = format!("DELETE FROM usage WHERE seq IN (SELECT seq FROM ({oldest}))");
-    connection.prepare_cached(&rows)?.execute(params![before_ms, rows_max])?;
-    session_sums::prune_sessions(connection, before_day, rows_max)?;
     Ok(())
 }

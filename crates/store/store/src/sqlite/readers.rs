@@ -7,7 +7,9 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use crate::error::StoreError;
+use crate::sql::{SqlConnection, SqlFuture};
 use crate::sqlite::errors::to_store_error;
+use crate::sqlite::shared_sql::run_shared_query;
 
 /// Page cache of each reader, in KiB.
 const CACHE_KIB: i64 = 4096;
@@ -34,17 +36,32 @@ impl ReaderPool {
         self: Arc<ReaderPool>,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let run = move |connection: &mut Connection| run_in_transaction(connection, query);
+        self.run_blocking(move |connection| run(connection).map_err(to_store_error)).await
+    }
+
+    /// Runs a query that both databases have, in the same way.
+    pub(crate) async fn run_shared<T: Send + 'static>(
+        self: Arc<ReaderPool>,
+        query: impl for<'c> FnOnce(&'c dyn SqlConnection) -> SqlFuture<'c, T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.run_blocking(move |connection| run_shared_query(connection, query)).await
+    }
+
+    async fn run_blocking<T: Send + 'static>(
+        self: Arc<ReaderPool>,
+        query: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let permit = Arc::clone(&self.free).acquire_owned().await;
         let permit = permit.map_err(|_| StoreError::Closed)?;
         let asked = tokio::task::spawn_blocking(move || {
-            let mut connection = self.take()?;
-            let answer = run_in_transaction(&mut connection, query);
+            let mut connection = self.take().map_err(to_store_error)?;
+            let answer = query(&mut connection);
             self.give_back(connection);
             drop(permit);
             answer
         });
-        let answered = asked.await.map_err(|error| StoreError::Failed(error.to_string()))?;
-        answered.map_err(to_store_error)
+        asked.await.map_err(|error| StoreError::Failed(error.to_string()))?
     }
 
     fn take(&self) -> rusqlite::Result<Connection> {

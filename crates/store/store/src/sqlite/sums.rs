@@ -1,9 +1,9 @@
 //! Writes the sums that a transaction changes, once before it commits.
 
+use ledger_core::KeyId;
 use rusqlite::{Connection, params};
 
-use crate::sqlite::owners::touch_key;
-use crate::sqlite::rpc;
+use crate::rpc::SPENT_QUARTERS_KEPT;
 use crate::sqlite::session_sums::write_sessions;
 use crate::sqlite::write_error::WriteError;
 use crate::sums::{
@@ -105,10 +105,35 @@ fn write_rpc_spent(
     spent: Vec<(QuarterKey, i128)>,
 ) -> Result<(), WriteError> {
     let Some((newest, _)) = spent.last() else { return Ok(()) };
-    rpc::drop_old_spent(connection, newest.quarter)?;
+    drop_old_spent(connection, newest.quarter)?;
     for (key, credits) in spent {
-        rpc::add_spent(connection, key, to_stored_sum(credits)?)?;
+        add_spent(connection, key, to_stored_sum(credits)?)?;
     }
+    Ok(())
+}
+
+/// Adds to the credits of an owner in a quarter of an hour.
+fn add_spent(
+    connection: &Connection,
+    QuarterKey { quarter, owner }: QuarterKey,
+    credits: i64,
+) -> Result<(), WriteError> {
+    let sql = "INSERT INTO rpc_spent (quarter, owner, credits) VALUES (?1, ?2, ?3) \
+               ON CONFLICT (quarter, owner) DO UPDATE SET credits = credits + excluded.credits";
+    connection.prepare_cached(sql)?.execute(params![quarter, owner.0.as_bytes(), credits])?;
+    Ok(())
+}
+
+/// Deletes quarters that are too old to be queried.
+fn drop_old_spent(connection: &Connection, newest: i64) -> Result<(), WriteError> {
+    let sql = "DELETE FROM rpc_spent WHERE quarter < ?1";
+    connection.prepare_cached(sql)?.execute([newest.saturating_sub(SPENT_QUARTERS_KEPT)])?;
+    Ok(())
+}
+
+fn touch_key(connection: &Connection, key: KeyId, at_ms: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE api_key SET last_used_ms = max(coalesce(last_used_ms, 0), ?2) WHERE id = ?1";
+    connection.prepare_cached(sql)?.execute(params![key.0.as_bytes(), at_ms])?;
     Ok(())
 }
 

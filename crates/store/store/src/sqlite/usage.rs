@@ -4,12 +4,12 @@
 use ledger_core::{EntryId, KeyId, OwnerId};
 use moment::Timestamp;
 use money::BalanceCurrency;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::sql::settings;
 use crate::sqlite::columns::{
     read_id, read_nano, read_optional_id, read_parsed, read_price, read_price_units, read_time,
 };
-use crate::sqlite::owners::read_setting;
 use crate::usage::{
     self, DayRange, KeyUsage, ModelUsage, PRUNED_BEFORE_DAY, PageRequest, USAGE_ROWS_MAX,
     UsageCursor, UsageDetails, UsageFilter, UsageOrder, UsagePage, UsageRow,
@@ -125,7 +125,9 @@ pub(crate) fn without_pruned(
 }
 
 pub(crate) fn pruned_before_day(connection: &Connection) -> rusqlite::Result<Option<i64>> {
-    Ok(usage::pruned_before_day(read_setting(connection, PRUNED_BEFORE_DAY)?))
+    let mut statement = connection.prepare_cached(settings::READ.sqlite)?;
+    let value = statement.query_row([PRUNED_BEFORE_DAY], |row| row.get(0)).optional()?;
+    Ok(usage::pruned_before_day(value))
 }
 
 fn counts_by_day(

@@ -16,3 +16,9 @@ impl From<rusqlite::Error> for WriteError {
         WriteError::Sqlite(error)
     }
 }
+
+impl From<StoreError> for WriteError {
+    fn from(error: StoreError) -> WriteError {
+        WriteError::Refused(error)
+    }
+}

@@ -2,7 +2,8 @@
 
 use crate::audit::AuditRow;
 use crate::evidence::{UsageMark, VerificationEvidence};
-use crate::sqlite::{SqliteStore, audit, evidence};
+use crate::sql::{ReadMode, SqlStore, audit};
+use crate::sqlite::{SqliteStore, evidence};
 use crate::{EvidenceStore, StoreFuture};
 
 impl EvidenceStore for SqliteStore {
@@ -11,7 +12,9 @@ impl EvidenceStore for SqliteStore {
     }
 
     fn audit_after(&self, after_seq: i64, limit: usize) -> StoreFuture<'_, Vec<AuditRow>> {
-        self.query(move |connection| audit::rows_after(connection, after_seq, limit))
+        self.read(ReadMode::SETTLED, move |db| {
+            Box::pin(async move { audit::rows_after(db, after_seq, limit).await })
+        })
     }
 
     fn usage_marks(&self, after_seq: i64, limit: usize) -> StoreFuture<'_, Vec<UsageMark>> {
