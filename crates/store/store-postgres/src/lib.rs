@@ -1,8 +1,9 @@
 //! The store on Postgres 15 or later, for one node or several that share a database.
 //!
 //! Reading order: `writer.rs` takes groups and commits them in batches (`batch.rs`), whose
-//! statements are built by `posting/`; `queries/` reads; `node.rs` and `lease.rs` decide which
-//! nodes may write, and `owner_lease.rs` which node decides about an owner's money.
+//! statements are collected by `posting/`; `shared_sql.rs` runs the statements of `store::sql`, and
+//! `queries/` has those that only Postgres runs; `node.rs` and `lease.rs` decide which nodes may
+//! write, and `owner_lease.rs` which node decides about an owner's money.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -316,7 +317,7 @@ impl PostgresStore {
         Box::pin(async move { pool.run_query(&pulse, None, query).await })
     }
 
-    /// Like `ask`, with a timeout, for indexed queries that a request waits for.
+    /// Like `query`, with a timeout, for indexed queries that a request waits for.
     fn query_with_timeout<'a, T, F>(
         &self,
         query: impl FnOnce(Arc<PooledSession>) -> F + Send + 'a,
@@ -329,7 +330,7 @@ impl PostgresStore {
         Box::pin(async move { pool.run_query(&pulse, Some(ANSWER_MAX), query).await })
     }
 
-    /// Like `ask`; all statements of the query see one snapshot.
+    /// Like `query`; all statements of the query see one snapshot.
     fn query_snapshot<'a, T, F>(
         &self,
         query: impl FnOnce(Arc<PooledSession>) -> F + Send + 'a,
@@ -346,7 +347,7 @@ impl PostgresStore {
         })
     }
 
-    /// Like `ask_at_once`, in a snapshot below whose newest sequence number no row can appear
+    /// Like `query_snapshot`, in a snapshot below whose newest sequence number no row can appear
     /// later: see [`snapshot::begin_settled_snapshot`].
     fn query_settled<'a, T, F>(
         &self,

@@ -11,6 +11,8 @@ use ledger_core::OwnerId;
 use store::error::StoreError;
 use store::journal::LedgerBooks;
 use store::leases::{FOUNDING, LeaseHolder, OwnerLeases, is_duty};
+use store::sql::books::read_owner_books;
+use store::sql::{ReadMode, SqlStore};
 use store::{Store, StoreFuture};
 use tokio::time::Instant;
 use tokio_postgres::Row;
@@ -23,7 +25,6 @@ use crate::identity::DatedIdentity;
 use crate::lease::LeaseState;
 use crate::node::{self, FENCE, NodeIdentity, retire_node};
 use crate::pool::PooledSession;
-use crate::queries::ledger;
 use crate::session::PostgresSession;
 
 /// Attempts to take a lease when transactions conflict.
@@ -59,7 +60,7 @@ impl OwnerLeases for PostgresStore {
     }
 
     fn owner_books(&self, owner: OwnerId) -> StoreFuture<'_, LedgerBooks> {
-        self.query_snapshot(async move |db| ledger::read_owner_books(&db, owner).await)
+        self.read(ReadMode::SNAPSHOT, move |db| Box::pin(read_owner_books(db, owner)))
     }
 
     fn release_owner(&self, owner: OwnerId) -> StoreFuture<'_, ()> {
@@ -142,7 +143,7 @@ async fn try_leasing(
         let take_over = "UPDATE owner_lease SET node = $2, epoch = $3 WHERE owner = $1";
         session.execute(take_over, &[&owner.0, &identity.id, &identity.epoch]).await?;
     }
-    Ok(LeaseHolder::Here(Box::new(ledger::read_owner_books(session, owner).await?)))
+    Ok(LeaseHolder::Here(Box::new(read_owner_books(session, owner).await?)))
 }
 
 /// The holder of a lease, if it is live. One whose lease has expired is retired first, which waits

@@ -256,6 +256,17 @@ mod tests {
     }
 
     #[test]
+    fn each_step_has_one_file_with_its_number_and_name() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+        let files = std::fs::read_dir(folder).unwrap();
+        let mut files: Vec<_> =
+            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        let named = |step: &SchemaMigration| format!("{:04}_{}.sql", step.version, step.name);
+        assert_eq!(files, MIGRATIONS.iter().map(named).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_step_waits_for_the_nodes_that_could_not_live_with_it_and_for_no_others() {
         let migration =
             SchemaMigration { version: 4, name: "drop_old", compatible_from: 3, sql: "" };

@@ -7,7 +7,9 @@ use ledger_core::OwnerId;
 use store::StoreFuture;
 use store::character::{CharacterQuery, ListedCharacter};
 use store::error::StoreError;
-use store::sql::connection::{ReadIsolation, RowResult};
+use store::sql::connection::{
+    PagedSequence, ReadIsolation, RowResult, SequencePage, SequencedTable,
+};
 use store::sql::{
     ColumnValue, ReadMode, RowReader, SqlConnection, SqlFuture, SqlRow, SqlStore, SqlText,
     SqlValue, SqlValues,
@@ -21,7 +23,9 @@ use crate::columns::{read_column, to_sql_text};
 use crate::error::PgError;
 use crate::pool::PooledSession;
 use crate::queries::listing::list_characters;
+use crate::queries::{evidence, usage_recount};
 use crate::session::PostgresSession;
+use crate::snapshot::SettledSequence;
 use crate::statements::Value;
 
 /// A value for a parameter of any type that can hold it.
@@ -109,6 +113,14 @@ impl SqlConnection for PostgresSession {
             Ok(PostgresSession::for_each_row(self, sql.postgres, &bound, read).await?)
         })
     }
+
+    fn find_miscounts(&self) -> SqlFuture<'_, Vec<String>> {
+        Box::pin(async move { Ok(usage_recount::find_miscounts(self).await?) })
+    }
+
+    fn find_faults(&self) -> SqlFuture<'_, Vec<String>> {
+        Box::pin(async move { Ok(evidence::find_faults(self).await?) })
+    }
 }
 
 impl SqlStore for PostgresStore {
@@ -135,6 +147,38 @@ impl SqlStore for PostgresStore {
         asker: Option<OwnerId>,
     ) -> StoreFuture<'_, Vec<ListedCharacter>> {
         self.query(async move |db| list_characters(&db, &query, asker).await)
+    }
+
+    fn read_sequence<T: Send + 'static>(
+        &self,
+        of: PagedSequence<T>,
+        SequencePage { after_seq, limit }: SequencePage,
+    ) -> StoreFuture<'_, Vec<T>> {
+        let read =
+            move |mode| self.read_rows(mode, of.sql, [after_seq.into(), limit.into()], of.read);
+        Box::pin(async move {
+            let page = read(ReadMode::STATEMENT).await?;
+            let last = page.last().map_or(0, of.seq);
+            if page.len() == limit && self.settled_sequence(of.table).covers(last) {
+                return Ok(page);
+            }
+            let page = read(ReadMode::SETTLED).await?;
+            self.note_settled(of.table, page.last().map_or(0, of.seq));
+            Ok(page)
+        })
+    }
+
+    fn note_settled(&self, table: SequencedTable, seq: i64) {
+        self.settled_sequence(table).raise_to(seq);
+    }
+}
+
+impl PostgresStore {
+    fn settled_sequence(&self, table: SequencedTable) -> &SettledSequence {
+        match table {
+            SequencedTable::Transfers => &self.settled_transfers,
+            SequencedTable::Usage => &self.settled_usage,
+        }
     }
 }
 

@@ -6,11 +6,12 @@ use ledger_core::LedgerTransfer;
 use money::BalanceCurrency;
 use store::error::StoreError;
 use store::names::units_of;
+use store::sql::to_signed;
 use store::usage::UsageRow;
 use store::usage_digest::digest_usage_row;
 use uuid::Uuid;
 
-use crate::columns::{to_optional_signed, to_signed, to_sql_text};
+use crate::columns::{to_optional_signed, to_sql_text};
 use crate::node::NodeIdentity;
 use crate::statements::{SqlStatements, values};
 

@@ -3,7 +3,6 @@
 use moment::Timestamp;
 
 use crate::columns::to_row_limit;
-use crate::posting::session_totals;
 use crate::statements::{SqlStatements, values};
 
 /// Deletes ended jobs, except those whose media still exists: the row is needed to find it.
@@ -36,8 +35,6 @@ pub(crate) fn delete_gone_files(statements: &mut SqlStatements<'_>, rows_max: us
     statements.add(DROP_GONE, values![to_row_limit(rows_max)]);
 }
 
-pub(crate) fn prune_usage(statements: &mut SqlStatements<'_>, before_day: i64, rows_max: usize) {
-    let before_ms = Timestamp::start_of_day(before_day).ms();
-    statements.add(PRUNE_USAGE, values![before_ms, to_row_limit(rows_max)]);
-    session_totals::prune_sessions(statements, before_day, rows_max);
+pub(crate) fn prune_usage(statements: &mut SqlStatements<'_>, before: Timestamp, rows_max: usize) {
+    statements.add(PRUNE_USAGE, values![before.ms(), to_row_limit(rows_max)]);
 }

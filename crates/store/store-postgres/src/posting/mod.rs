@@ -2,28 +2,31 @@
 
 use std::collections::HashSet;
 
-use ledger_core::{JournalRecord, KeyId, LedgerAccount};
+use ledger_core::{LedgerAccount, LedgerTransfer, LotKey};
 use moment::Timestamp;
 use store::error::StoreError;
-use store::sql::settings::put_setting;
 use store::sql::{self, SqlPosting, SqlText, SqlValues};
 use store::sums::TransactionSums;
-use store::usage::{PRUNED_BEFORE_DAY, UsageRow};
+use store::usage::UsageRow;
 use store::write::{StoreWrite, WriteGroup};
 use uuid::Uuid;
 
-use crate::accounts::{account_id, system_name};
+use crate::accounts::{account_id, lot_id, system_name};
 use crate::node::NodeIdentity;
 use crate::posting::bulk_rows::{SystemAccounts, TransferRows, UsageRows};
 use crate::shared_sql::bind_values;
-use crate::statements::SqlStatements;
+use crate::statements::{SqlStatements, values};
 
 mod bulk_rows;
 mod deletions;
-mod journal;
 mod notices;
 mod session_totals;
 mod totals;
+
+/// Inserts a new row, or reopens the row of a lot that was closed before.
+const OPEN_LOT: &str = "INSERT INTO account (id, owner, currency, name, opened_ms, expires_ms) \
+    VALUES ($1, $2, $3, $4, $5, $6) \
+    ON CONFLICT (id) DO UPDATE SET is_closed = FALSE WHERE account.is_closed";
 
 /// The writer's caches, kept between transactions.
 #[derive(Debug, Default)]
@@ -103,19 +106,11 @@ impl<'a> PostingBuilder<'a> {
         }
         sql::post_write(self, write)
     }
-
-    /// The id of an account; a system account is created on its first use.
-    fn ensure_account(&mut self, account: &LedgerAccount, opened_ms: i64) -> Uuid {
-        let id = account_id(account, self.node.id);
-        if let LedgerAccount::System(system) = account {
-            self.systems.add(id, system.currency, system_name(system), opened_ms);
-        }
-        id
-    }
 }
 
 impl<'a> SqlPosting<'a> for PostingBuilder<'a> {
     type Error = StoreError;
+    type AccountId = Uuid;
 
     fn run(&mut self, sql: SqlText, values: impl SqlValues<'a>) -> Result<(), StoreError> {
         if !sql.postgres.is_empty() {
@@ -134,23 +129,58 @@ impl<'a> SqlPosting<'a> for PostingBuilder<'a> {
         Ok(())
     }
 
-    fn post_record(&mut self, record: &'a JournalRecord) -> Result<(), StoreError> {
-        self.write_record(record)
+    fn sums(&mut self) -> &mut TransactionSums<'a, Uuid> {
+        &mut self.sums
+    }
+
+    fn find_account(
+        &mut self,
+        account: &LedgerAccount,
+        opened_at: Timestamp,
+    ) -> Result<Uuid, StoreError> {
+        let id = account_id(account, self.node.id);
+        if let LedgerAccount::System(system) = account {
+            self.systems.add(id, system.currency, system_name(system), opened_at.ms());
+        }
+        Ok(id)
+    }
+
+    fn open_lot(
+        &mut self,
+        lot: &LotKey,
+        opened_at: Timestamp,
+        expires_at: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
+        let values = values![
+            lot_id(lot),
+            lot.owner.0,
+            lot.currency.name(),
+            lot.tag.to_string(),
+            opened_at.ms(),
+            expires_at.map(Timestamp::ms),
+        ];
+        let is_open = StoreError::Duplicate(format!("{lot} is open"));
+        self.statements.add_one(OPEN_LOT, values, is_open);
+        Ok(())
+    }
+
+    fn add_transfer(
+        &mut self,
+        debit: Uuid,
+        credit: Uuid,
+        transfer: &'a LedgerTransfer,
+    ) -> Result<(), StoreError> {
+        self.transfers.add(debit, credit, transfer);
+        Ok(())
     }
 
     fn add_usage(&mut self, row: &'a UsageRow) -> Result<(), StoreError> {
-        self.sums.add_usage(row);
         self.usage.add(row);
         Ok(())
     }
 
-    fn touch_key(&mut self, key: KeyId, at: Timestamp) {
-        self.sums.touch(key, at.ms());
-    }
-
-    fn prune_usage(&mut self, before_day: i64, rows_max: usize) -> Result<(), StoreError> {
-        put_setting(self, PRUNED_BEFORE_DAY, before_day.to_le_bytes())?;
-        deletions::prune_usage(&mut self.statements, before_day, rows_max);
+    fn prune_usage(&mut self, before: Timestamp, rows_max: usize) -> Result<(), StoreError> {
+        deletions::prune_usage(&mut self.statements, before, rows_max);
         Ok(())
     }
 

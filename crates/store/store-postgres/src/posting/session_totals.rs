@@ -4,7 +4,6 @@ use store::error::StoreError;
 use store::session_sums::{SessionChange, SessionDayKey};
 use store::sums::to_database_sum;
 
-use crate::columns::to_row_limit;
 use crate::statements::{SqlStatements, values};
 
 const ADD_SESSIONS: &str = "INSERT INTO usage_session AS known (day, owner, session, requests, \
@@ -23,11 +22,6 @@ const ADD_SESSIONS: &str = "INSERT INTO usage_session AS known (day, owner, sess
     output_tokens = known.output_tokens + excluded.output_tokens, \
     first_ms = least(known.first_ms, excluded.first_ms), \
     last_ms = greatest(known.last_ms, excluded.last_ms)";
-
-/// Skips rows that another node deletes at the same time.
-const PRUNE_SESSIONS: &str = "DELETE FROM usage_session WHERE (day, owner, session) IN \
-    (SELECT day, owner, session FROM usage_session WHERE day < $1 \
-    ORDER BY day, owner, session LIMIT $2 FOR UPDATE SKIP LOCKED)";
 
 pub(crate) fn write_sessions(
     statements: &mut SqlStatements<'_>,
@@ -55,9 +49,4 @@ pub(crate) fn write_sessions(
     ];
     statements.add(ADD_SESSIONS, values);
     Ok(())
-}
-
-/// Deletes the oldest sums.
-pub(crate) fn prune_sessions(statements: &mut SqlStatements<'_>, before_day: i64, rows_max: usize) {
-    statements.add(PRUNE_SESSIONS, values![before_day, to_row_limit(rows_max)]);
 }

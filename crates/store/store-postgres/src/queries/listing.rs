@@ -11,9 +11,10 @@ use store::character::{
     rare_max,
 };
 use store::sql::characters::{self, listed_character_at};
+use store::sql::to_signed;
 use tokio_postgres::types::ToSql;
 
-use crate::columns::{read_column, to_row_limit, to_signed, to_sql_text};
+use crate::columns::{read_column, to_row_limit, to_sql_text};
 use crate::error::PgError;
 use crate::session::PostgresSession;
 use crate::shared_sql::read_shared_row;

@@ -1,11 +1,6 @@
-//! The store's queries on Postgres, by subject.
+//! Queries that only Postgres runs.
 
-mod evidence;
-mod journal;
-pub(crate) mod ledger;
+pub(crate) mod evidence;
 pub(crate) mod listing;
-mod request_search;
-mod session_usage;
-mod statement;
-mod usage;
-mod usage_recount;
+mod session_recount;
+pub(crate) mod usage_recount;

@@ -4,13 +4,13 @@
 
 use store::evidence::{DailyMiscount, FAULTS_MAX, RpcMiscount, UsageCount};
 use store::rpc::{QUARTER_MS, RPC_SKU_PREFIX, SPENT_QUARTERS_KEPT};
+use store::sql::usage::pruned_before_day;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::columns::{read_column, to_row_limit};
 use crate::error::PgError;
-use crate::queries::session_usage::find_session_miscounts;
-use crate::queries::usage::pruned_before_day;
+use crate::queries::session_recount::find_session_miscounts;
 use crate::session::PostgresSession;
 
 const DAY_MS: i64 = 86_400_000;

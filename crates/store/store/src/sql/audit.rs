@@ -22,7 +22,7 @@ pub(crate) fn add_entry<'a, P: SqlPosting<'a>>(
     posting.run(ADD, sql_values![*at, actor, action, subject, detail])
 }
 
-pub async fn rows_after(
+pub(crate) async fn rows_after(
     db: &dyn SqlConnection,
     after_seq: i64,
     limit: usize,

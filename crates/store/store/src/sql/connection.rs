@@ -22,6 +22,12 @@ pub trait SqlConnection: Sync {
         values: &'c [SqlValue<'c>],
         read: RowReader<'c>,
     ) -> SqlFuture<'c, ()>;
+
+    /// Describes usage rows and stored sums that differ.
+    fn find_miscounts(&self) -> SqlFuture<'_, Vec<String>>;
+
+    /// Describes rows, constraints and triggers that the schema does not allow.
+    fn find_faults(&self) -> SqlFuture<'_, Vec<String>>;
 }
 
 impl dyn SqlConnection + '_ {
@@ -96,6 +102,28 @@ impl ReadMode {
     }
 }
 
+/// Tables whose sequence numbers several nodes draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SequencedTable {
+    Transfers,
+    Usage,
+}
+
+/// How a table is read in pages: by a statement whose parameters are those of [`SequencePage`].
+pub struct PagedSequence<T> {
+    pub table: SequencedTable,
+    pub sql: SqlText,
+    pub read: fn(&dyn SqlRow) -> RowResult<T>,
+    pub seq: fn(&T) -> i64,
+}
+
+/// The rows after a sequence number, and at most how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SequencePage {
+    pub after_seq: i64,
+    pub limit: usize,
+}
+
 /// The result of reading a row.
 pub type RowResult<T> = Result<T, StoreError>;
 
@@ -114,6 +142,16 @@ pub trait SqlStore: Send + Sync {
         query: CharacterQuery,
         asker: Option<OwnerId>,
     ) -> StoreFuture<'_, Vec<ListedCharacter>>;
+
+    /// Reads a page of a table by its sequence numbers, below whose last one no row appears later.
+    fn read_sequence<T: Send + 'static>(
+        &self,
+        of: PagedSequence<T>,
+        page: SequencePage,
+    ) -> StoreFuture<'_, Vec<T>>;
+
+    /// Notes that a table has all rows up to a sequence number.
+    fn note_settled(&self, table: SequencedTable, seq: i64);
 
     fn read_rows<'a, T: Send + 'static, const N: usize>(
         &'a self,

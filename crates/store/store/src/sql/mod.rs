@@ -6,23 +6,32 @@
 //! a constant of [`text`]. A database runs them through [`SqlConnection`] and [`SqlPosting`].
 
 mod access;
-pub mod audit;
+mod audit;
 mod batches;
+pub mod books;
 pub mod characters;
 mod claims;
 pub mod connection;
 mod conversations;
+mod evidence;
 mod files;
 mod jobs;
+mod journal;
 mod keys;
+mod ledger;
 mod media;
 mod owners;
 pub mod posting;
+mod records;
+mod request_search;
 mod responses;
 pub mod row;
 mod rpc;
+mod session_usage;
 pub mod settings;
+mod statement;
 pub mod text;
+pub mod usage;
 pub mod value;
 mod wallets;
 

@@ -1,6 +1,8 @@
 //! The statements of writes.
 
-use ledger_core::{JournalRecord, KeyId};
+use std::hash::Hash;
+
+use ledger_core::{LedgerAccount, LedgerTransfer, LotKey};
 use moment::Timestamp;
 
 use crate::error::StoreError;
@@ -8,9 +10,10 @@ use crate::sql::claims::TakenStep;
 use crate::sql::keys::OwnedKey;
 use crate::sql::{
     SqlText, SqlValue, audit, batches, characters, claims, files, jobs, keys, media, owners,
-    responses, rpc, settings, wallets,
+    records, responses, rpc, session_usage, settings, wallets,
 };
-use crate::usage::UsageRow;
+use crate::sums::TransactionSums;
+use crate::usage::{PRUNED_BEFORE_DAY, UsageRow};
 use crate::write::StoreWrite;
 
 /// The values of a statement: an array or a vector.
@@ -22,6 +25,7 @@ impl<'a, V: AsRef<[SqlValue<'a>]> + IntoIterator<Item = SqlValue<'a>>> SqlValues
 /// and sends them together. So no statement depends on the answer of an earlier one.
 pub trait SqlPosting<'a> {
     type Error: From<StoreError>;
+    type AccountId: Copy + Eq + Ord + Hash + Into<SqlValue<'a>>;
 
     fn run(&mut self, sql: SqlText, values: impl SqlValues<'a>) -> Result<(), Self::Error>;
 
@@ -33,15 +37,37 @@ pub trait SqlPosting<'a> {
         otherwise: StoreError,
     ) -> Result<(), Self::Error>;
 
+    /// The sums that the rows change, which are written after them.
+    fn sums(&mut self) -> &mut TransactionSums<'a, Self::AccountId>;
+
+    /// The id of an account; a system account is created on its first use.
+    fn find_account(
+        &mut self,
+        account: &LedgerAccount,
+        opened_at: Timestamp,
+    ) -> Result<Self::AccountId, Self::Error>;
+
     // Rows that each database writes in its own way follow.
 
-    fn post_record(&mut self, record: &'a JournalRecord) -> Result<(), Self::Error>;
+    /// Opens a lot: a new row, or the row of a lot that was closed before.
+    fn open_lot(
+        &mut self,
+        lot: &LotKey,
+        opened_at: Timestamp,
+        expires_at: Option<Timestamp>,
+    ) -> Result<(), Self::Error>;
+
+    fn add_transfer(
+        &mut self,
+        debit: Self::AccountId,
+        credit: Self::AccountId,
+        transfer: &'a LedgerTransfer,
+    ) -> Result<(), Self::Error>;
 
     fn add_usage(&mut self, row: &'a UsageRow) -> Result<(), Self::Error>;
 
-    fn touch_key(&mut self, key: KeyId, at: Timestamp);
-
-    fn prune_usage(&mut self, before_day: i64, rows_max: usize) -> Result<(), Self::Error>;
+    /// Deletes the oldest usage rows.
+    fn prune_usage(&mut self, before: Timestamp, rows_max: usize) -> Result<(), Self::Error>;
 
     /// Deletes ended jobs, except those whose media still exists: the row is needed to find it.
     fn delete_ended_jobs(&mut self, before: Timestamp, rows_max: usize) -> Result<(), Self::Error>;
@@ -56,10 +82,15 @@ pub fn post_write<'a, P: SqlPosting<'a>>(
     write: &'a StoreWrite,
 ) -> Result<(), P::Error> {
     match write {
-        StoreWrite::Journal(record) => posting.post_record(record),
-        StoreWrite::AddUsage(row) => posting.add_usage(row),
+        StoreWrite::Journal(record) => records::post_record(posting, record),
+        StoreWrite::AddUsage(row) => {
+            posting.sums().add_usage(row);
+            posting.add_usage(row)
+        }
         StoreWrite::PruneUsage { before_day, rows_max } => {
-            posting.prune_usage(*before_day, *rows_max)
+            settings::put_setting(posting, PRUNED_BEFORE_DAY, before_day.to_le_bytes())?;
+            posting.prune_usage(Timestamp::start_of_day(*before_day), *rows_max)?;
+            session_usage::prune_sessions(posting, *before_day, *rows_max)
         }
         StoreWrite::AddOwner(owner) => owners::add_owner(posting, owner),
         StoreWrite::EnsureOwner(owner) => wallets::ensure_owner(posting, owner),
@@ -78,7 +109,7 @@ pub fn post_write<'a, P: SqlPosting<'a>>(
         }
         StoreWrite::MoveKey { key, from, to } => keys::move_key(posting, *key, from, to),
         StoreWrite::TouchKey { key, at } => {
-            posting.touch_key(*key, *at);
+            posting.sums().touch(*key, at.ms());
             Ok(())
         }
         StoreWrite::AddLimitHit(hit) => keys::add_limit_hit(posting, hit),

@@ -21,8 +21,8 @@ use crate::{ResponseStore, StoreFuture};
 
 const COLUMNS: SqlText = SqlText::same(
     "id, owner, state, model, previous, depth, conversation, is_background, is_streamed, bytes, \
-     key, usd_nano, diem_nano, fence, lease_until_ms, wants_cancel, events, created_ms, started_ms, \
-     ended_ms, expires_ms",
+     key, usd_nano, diem_nano, fence, lease_until_ms, wants_cancel, events, created_ms, \
+     started_ms, ended_ms, expires_ms",
 );
 
 const FIND: SqlText = shared_sql!(

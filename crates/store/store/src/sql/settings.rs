@@ -30,7 +30,7 @@ pub(crate) fn add_setting<'a, P: SqlPosting<'a>>(
     posting.run(ADD, sql_values![name, value])
 }
 
-pub fn put_setting<'a, P: SqlPosting<'a>>(
+pub(crate) fn put_setting<'a, P: SqlPosting<'a>>(
     posting: &mut P,
     name: &'a str,
     value: impl Into<SqlValue<'a>>,

@@ -22,7 +22,7 @@ const fn replace(postgres: &'static str, sqlite: &'static str) -> ReplacedWord {
     ReplacedWord { postgres: postgres.as_bytes(), sqlite: sqlite.as_bytes() }
 }
 
-const REPLACED: [ReplacedWord; 11] = [
+const REPLACED: [ReplacedWord; 10] = [
     // SQLite numbers `$1` by its place in the text, and `?1` by its number.
     replace("$", "?"),
     // SQLite uses a partial index only if a flag is compared with the number of its `WHERE`.
@@ -35,7 +35,6 @@ const REPLACED: [ReplacedWord; 11] = [
     replace("::bytea", ""),
     replace("::bool", ""),
     replace("greatest(", "max("),
-    replace("least(", "min("),
     // Skips rows that another node deletes at the same time.
     replace(" FOR UPDATE SKIP LOCKED", ""),
 ];
@@ -47,10 +46,11 @@ impl SqlText {
         SqlText { sqlite: text, postgres: text }
     }
 
+    /// Texts that are joined from parts, so they are UTF-8.
     pub(crate) const fn from_bytes(sqlite: &'static [u8], postgres: &'static [u8]) -> SqlText {
         match (std::str::from_utf8(sqlite), std::str::from_utf8(postgres)) {
             (Ok(sqlite), Ok(postgres)) => SqlText { sqlite, postgres },
-            _ => panic!("the parts of a statement are UTF-8"),
+            _ => unreachable!(),
         }
     }
 }

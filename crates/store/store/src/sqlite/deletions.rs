@@ -4,7 +4,6 @@ use moment::Timestamp;
 use rusqlite::{Connection, params};
 
 use crate::sqlite::columns::{read_id, read_optional_id};
-use crate::sqlite::session_sums;
 use crate::sqlite::write_error::WriteError;
 
 /// Deletes ended jobs, except those whose media still exists: the row is needed to find it.
@@ -53,16 +52,15 @@ pub(crate) fn delete_gone_files(
 /// Deletes the oldest rows, which have the lowest sequence numbers.
 pub(crate) fn prune_usage(
     connection: &Connection,
-    before_day: i64,
+    before: Timestamp,
     rows_max: usize,
 ) -> Result<(), WriteError> {
-    let before_ms = Timestamp::start_of_day(before_day).ms();
+    let before_ms = before.ms();
     let oldest = "SELECT owner, at_ms, seq FROM \
                   (SELECT owner, at_ms, seq FROM usage ORDER BY seq LIMIT ?2) WHERE at_ms < ?1";
     let places = format!("DELETE FROM usage_place WHERE (owner, at_ms, seq) IN ({oldest})");
     connection.prepare_cached(&places)?.execute(params![before_ms, rows_max])?;
     let rows = format!("DELETE FROM usage WHERE seq IN (SELECT seq FROM ({oldest}))");
     connection.prepare_cached(&rows)?.execute(params![before_ms, rows_max])?;
-    session_sums::prune_sessions(connection, before_day, rows_max)?;
     Ok(())
 }

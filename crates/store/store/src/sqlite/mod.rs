@@ -32,24 +32,18 @@ mod errors;
 mod evidence;
 pub mod export;
 pub mod import;
-mod journal;
-mod load;
 mod lock;
 mod partial_backup;
 mod posting;
-mod queries;
 mod queue;
 mod readers;
 mod recount;
-mod request_search;
 pub mod restore;
 pub mod schema;
 mod session;
 mod session_sums;
 mod shared_sql;
-mod statement;
 mod sums;
-mod usage;
 mod usage_tail;
 mod write_error;
 mod writer;
@@ -155,22 +149,6 @@ impl SqliteStore {
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> StoreFuture<'static, T> {
         Box::pin(Arc::clone(&self.readers).run_query(query))
-    }
-
-    /// Runs a query on tables that charges change: acknowledged charges are posted first.
-    fn query_posted<T: Send + 'static>(
-        &self,
-        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> StoreFuture<'static, T> {
-        let (queue, pending) = (Arc::clone(&self.queue), Arc::clone(&self.pending));
-        let readers = Arc::clone(&self.readers);
-        Box::pin(async move {
-            if pending.is_any() {
-                // An empty group is not a charge, so the log is posted before it.
-                queue.push(WriteGroup::default()).await?;
-            }
-            readers.run_query(query).await
-        })
     }
 
     /// Runs a shared query, after acknowledged charges were posted if it reads their tables.

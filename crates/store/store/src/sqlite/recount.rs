@@ -2,23 +2,30 @@
 //!
 //! Pruned rows cannot be counted, so each query begins with the first complete day.
 
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use crate::evidence::{DailyMiscount, FAULTS_MAX, RpcMiscount, UsageCount};
 use crate::rpc::{QUARTER_MS, RPC_SKU_PREFIX, SPENT_QUARTERS_KEPT};
+use crate::sql::settings;
 use crate::sqlite::session_sums::find_session_miscounts;
-use crate::sqlite::usage::pruned_before_day;
+use crate::usage::{PRUNED_BEFORE_DAY, pruned_before_day};
 
 const DAY_MS: i64 = 86_400_000;
 
 /// Descriptions of all differences.
 pub(crate) fn find_miscounts(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let from_day = pruned_before_day(connection)?.unwrap_or(0).max(0);
+    let from_day = read_pruned_before_day(connection)?.unwrap_or(0).max(0);
     let mut found = daily_sums(connection, from_day)?;
     found.extend(find_index_mismatches(connection)?);
     found.extend(rpc_sums(connection, from_day)?);
     found.extend(find_session_miscounts(connection, from_day)?);
     Ok(found)
+}
+
+fn read_pruned_before_day(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let mut statement = connection.prepare_cached(settings::READ.sqlite)?;
+    let value = statement.query_row([PRUNED_BEFORE_DAY], |row| row.get(0)).optional()?;
+    Ok(pruned_before_day(value))
 }
 
 /// Compares rows, units and amount by owner, day, currency, key, model and SKU.

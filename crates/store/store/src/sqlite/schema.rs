@@ -141,3 +141,17 @@ fn read_pragma<T: rusqlite::types::FromSql>(
 ) -> Result<T, StoreError> {
     connection.pragma_query_value(None, name, |row| row.get(0)).map_err(to_store_error)
 }
+
+/// The steps of SQLite's plan for a query on an empty database.
+#[cfg(test)]
+pub(crate) fn explain_query(sql: &str) -> Vec<String> {
+    let mut connection = Connection::open_in_memory().unwrap();
+    apply_migrations(&mut connection).unwrap();
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let mut rows = statement.raw_query();
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        steps.push(row.get(3).unwrap());
+    }
+    steps
+}

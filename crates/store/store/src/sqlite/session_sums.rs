@@ -1,15 +1,12 @@
 //! The sums of usage by session and day: written, read, pruned, and compared with the rows.
 
-use ledger_core::OwnerId;
 use rusqlite::{Connection, params};
 
 use crate::evidence::{FAULTS_MAX, SessionMiscount};
 use crate::session_sums::{SessionChange, SessionDayKey};
-use crate::sqlite::columns::{read_nano, read_optional_time};
 use crate::sqlite::sums::to_stored_sum;
-use crate::sqlite::usage::pruned_before_day;
 use crate::sqlite::write_error::WriteError;
-use crate::usage::{DayRange, REFUND_SKU, SESSION_SUMS_MAX, SESSIONS_MAX, SessionUsage};
+use crate::usage::REFUND_SKU;
 
 pub(super) fn write_sessions(
     connection: &Connection,
@@ -43,55 +40,6 @@ pub(super) fn write_sessions(
             change.last_ms,
         ])?;
     }
-    Ok(())
-}
-
-/// The most expensive sessions. Each day is one search in the table, newest first, up to a bound.
-pub(super) fn by_session(
-    connection: &Connection,
-    owner: OwnerId,
-    days: DayRange,
-) -> rusqlite::Result<Vec<SessionUsage>> {
-    let days = days.for_sessions(pruned_before_day(connection)?);
-    let mut statement = connection.prepare_cached(BY_SESSION)?;
-    let rows = statement.query_map(
-        params![owner.0.as_bytes(), days.first, days.last, SESSION_SUMS_MAX, SESSIONS_MAX],
-        |row| {
-            Ok(SessionUsage {
-                session: row.get::<_, i64>(0)?.cast_unsigned(),
-                requests: row.get(1)?,
-                units: row.get(2)?,
-                usd: read_nano(row, 3)?,
-                diem: read_nano(row, 4)?,
-                input_tokens: row.get(5)?,
-                cached_tokens: row.get(6)?,
-                output_tokens: row.get(7)?,
-                first: read_optional_time(row, 8)?,
-                last: read_optional_time(row, 9)?,
-            })
-        },
-    )?;
-    rows.collect()
-}
-
-const BY_SESSION: &str = "WITH RECURSIVE days (day) AS (SELECT ?3 WHERE ?2 <= ?3 UNION ALL \
-         SELECT day - 1 FROM days WHERE ?2 < day) \
-     SELECT session, sum(requests), sum(units), sum(usd), sum(diem), sum(input_tokens), \
-         sum(cached_tokens), sum(output_tokens), min(first_ms), max(last_ms) \
-     FROM (SELECT usage_session.* FROM days CROSS JOIN usage_session \
-         ON usage_session.day = days.day AND usage_session.owner = ?1 LIMIT ?4) \
-     GROUP BY session ORDER BY sum(usd) + sum(diem) DESC, session LIMIT ?5";
-
-/// Deletes the oldest sums.
-pub(super) fn prune_sessions(
-    connection: &Connection,
-    before_day: i64,
-    rows_max: usize,
-) -> rusqlite::Result<()> {
-    let sql = "DELETE FROM usage_session WHERE (day, owner, session) IN \
-               (SELECT day, owner, session FROM usage_session WHERE day < ?1 \
-               ORDER BY day, owner, session LIMIT ?2)";
-    connection.prepare_cached(sql)?.execute(params![before_day, rows_max])?;
     Ok(())
 }
 
@@ -133,7 +81,7 @@ pub(super) fn find_session_miscounts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::fixture::{TODAY, build_usage_row, owner_id, today_at};
+    use crate::conformance::fixture::{TODAY, build_usage_row, today_at};
     use crate::session_sums::SessionSums;
     use crate::sqlite::posting::{SqliteCaches, SqlitePosting};
     use crate::sqlite::schema;
@@ -143,20 +91,6 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         schema::apply_migrations(&mut connection).unwrap();
         connection
-    }
-
-    #[test]
-    fn sessions_are_searched_by_day_and_owner() {
-        let connection = new_database();
-        let sql = format!("EXPLAIN QUERY PLAN {BY_SESSION}");
-        let mut statement = connection.prepare(&sql).unwrap();
-        let mut rows = statement.raw_query();
-        let mut steps = Vec::new();
-        while let Some(row) = rows.next().unwrap() {
-            steps.push(row.get::<_, String>(3).unwrap());
-        }
-        let search = "SEARCH usage_session USING PRIMARY KEY (day=? AND owner=?)";
-        assert!(steps.iter().any(|step| step == search), "{steps:?}");
     }
 
     #[test]
@@ -181,7 +115,8 @@ mod tests {
         sums.add_row(&row);
         write_sessions(&connection, &sums.into_sorted()).unwrap();
         assert_eq!(find_session_miscounts(&connection, TODAY).unwrap().len(), 1);
-        let days = DayRange { first: TODAY, last: TODAY };
-        assert_eq!(by_session(&connection, owner_id(1), days).unwrap()[0].requests, 2);
+        let requests = "SELECT requests FROM usage_session";
+        let requests: u64 = connection.query_row(requests, [], |row| row.get(0)).unwrap();
+        assert_eq!(requests, 2);
     }
 }

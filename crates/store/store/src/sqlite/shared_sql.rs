@@ -11,12 +11,13 @@ use rusqlite::{Connection, Row, ToSql, params_from_iter};
 use crate::StoreFuture;
 use crate::character::{CharacterQuery, ListedCharacter};
 use crate::error::StoreError;
-use crate::sql::connection::RowResult;
+use crate::sql::connection::{PagedSequence, RowResult, SequencePage, SequencedTable};
+use crate::sql::value::sql_values;
 use crate::sql::{
     ColumnValue, ReadMode, RowReader, SqlConnection, SqlFuture, SqlRow, SqlStore, SqlText, SqlValue,
 };
 use crate::sqlite::errors::to_store_error;
-use crate::sqlite::{SqliteStore, characters};
+use crate::sqlite::{SqliteStore, characters, evidence, recount};
 
 impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -71,6 +72,24 @@ impl SqlConnection for SqliteReading<'_> {
     ) -> SqlFuture<'c, ()> {
         let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Box::pin(std::future::ready(read_rows(&connection, sql, values, read)))
+    }
+
+    fn find_miscounts(&self) -> SqlFuture<'_, Vec<String>> {
+        self.run_check(recount::find_miscounts)
+    }
+
+    fn find_faults(&self) -> SqlFuture<'_, Vec<String>> {
+        self.run_check(evidence::find_faults)
+    }
+}
+
+impl SqliteReading<'_> {
+    fn run_check(
+        &self,
+        check: fn(&Connection) -> rusqlite::Result<Vec<String>>,
+    ) -> SqlFuture<'_, Vec<String>> {
+        let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Box::pin(std::future::ready(check(&connection).map_err(to_store_error)))
     }
 }
 
@@ -129,6 +148,18 @@ impl SqlStore for SqliteStore {
     ) -> StoreFuture<'_, Vec<ListedCharacter>> {
         self.query(move |connection| characters::list_characters(connection, &query, asker))
     }
+
+    fn read_sequence<T: Send + 'static>(
+        &self,
+        of: PagedSequence<T>,
+        SequencePage { after_seq, limit }: SequencePage,
+    ) -> StoreFuture<'_, Vec<T>> {
+        let values = sql_values![after_seq, limit];
+        self.read_rows(ReadMode::SETTLED.with_charges(), of.sql, values, of.read)
+    }
+
+    /// One writer draws the numbers here, in the order of its commits.
+    fn note_settled(&self, _: SequencedTable, _: i64) {}
 }
 
 /// Runs a statement of a write, and returns the number of rows that it changed or returned.

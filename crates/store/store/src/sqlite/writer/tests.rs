@@ -16,7 +16,7 @@ use crate::conformance::fixture::{
 };
 use crate::queries::*;
 use crate::sqlite::charge_log::crash_recovery::post_left_rows;
-use crate::sqlite::{SqliteOptions, SqliteStore, database_in, load, open_writer, schema};
+use crate::sqlite::{SqliteOptions, SqliteStore, database_in, open_writer, schema};
 use crate::write::StoreWrite;
 
 mod equivalence;

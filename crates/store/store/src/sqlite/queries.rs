@@ -1,5 +1,0 @@
-//! The store's queries on SQLite, by subject.
-
-mod evidence;
-mod ledger;
-mod usage;
