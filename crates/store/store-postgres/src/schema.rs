@@ -30,7 +30,10 @@ const MIGRATIONS: [SchemaMigration; 9] = [
         version: 1,
         name: "create_books_and_works",
         compatible_from: 1,
-        sql: include_str!("../migrations/0001_create_books_and_works.sql"),
+        sql: concat!(
+            include_str!("../migrations/0001_create_books_and_works/1_books.sql"),
+            include_str!("../migrations/0001_create_books_and_works/2_works.sql"),
+        ),
     },
     SchemaMigration {
         version: 2,
@@ -256,14 +259,16 @@ mod tests {
     }
 
     #[test]
-    fn each_step_has_one_file_with_its_number_and_name() {
+    fn each_step_has_a_file_or_a_folder_with_its_number_and_name() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
         let files = std::fs::read_dir(folder).unwrap();
         let mut files: Vec<_> =
             files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         files.sort();
-        let named = |step: &SchemaMigration| format!("{:04}_{}.sql", step.version, step.name);
-        assert_eq!(files, MIGRATIONS.iter().map(named).collect::<Vec<_>>());
+        let names: Vec<_> =
+            files.iter().map(|file| file.strip_suffix(".sql").unwrap_or(file)).collect();
+        let named = |step: &SchemaMigration| format!("{:04}_{}", step.version, step.name);
+        assert_eq!(names, MIGRATIONS.iter().map(named).collect::<Vec<_>>());
     }
 
     #[test]

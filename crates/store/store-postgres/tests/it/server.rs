@@ -69,7 +69,8 @@ pub(crate) async fn empty_database(name: &str) -> String {
 async fn seed() -> PathBuf {
     let mut schema = std::hash::DefaultHasher::new();
     let step = concat!(
-        include_str!("../../migrations/0001_create_books_and_works.sql"),
+        include_str!("../../migrations/0001_create_books_and_works/1_books.sql"),
+        include_str!("../../migrations/0001_create_books_and_works/2_works.sql"),
         include_str!("../../migrations/0002_note_what_nodes_know.sql"),
         include_str!("../../migrations/0003_count_audit_rows.sql"),
         include_str!("../../migrations/0004_mark_operator_keys.sql"),
