@@ -83,14 +83,9 @@ pub fn post_write<'a, P: SqlPosting<'a>>(
 ) -> Result<(), P::Error> {
     match write {
         StoreWrite::Journal(record) => records::post_record(posting, record),
-        StoreWrite::AddUsage(row) => {
-            posting.sums().add_usage(row);
-            posting.add_usage(row)
-        }
+        StoreWrite::AddUsage(row) => add_usage(posting, row),
         StoreWrite::PruneUsage { before_day, rows_max } => {
-            settings::put_setting(posting, PRUNED_BEFORE_DAY, before_day.to_le_bytes())?;
-            posting.prune_usage(Timestamp::start_of_day(*before_day), *rows_max)?;
-            session_usage::prune_sessions(posting, *before_day, *rows_max)
+            prune_usage(posting, *before_day, *rows_max)
         }
         StoreWrite::AddOwner(owner) => owners::add_owner(posting, owner),
         StoreWrite::EnsureOwner(owner) => wallets::ensure_owner(posting, owner),
@@ -155,4 +150,19 @@ pub fn post_write<'a, P: SqlPosting<'a>>(
             settings::put_setting(posting, name, value.as_slice())
         }
     }
+}
+
+fn add_usage<'a, P: SqlPosting<'a>>(posting: &mut P, row: &'a UsageRow) -> Result<(), P::Error> {
+    posting.sums().add_usage(row);
+    posting.add_usage(row)
+}
+
+fn prune_usage<'a, P: SqlPosting<'a>>(
+    posting: &mut P,
+    before_day: i64,
+    rows_max: usize,
+) -> Result<(), P::Error> {
+    settings::put_setting(posting, PRUNED_BEFORE_DAY, before_day.to_le_bytes())?;
+    posting.prune_usage(Timestamp::start_of_day(before_day), rows_max)?;
+    session_usage::prune_sessions(posting, before_day, rows_max)
 }
