@@ -39,9 +39,7 @@ receiver = http.server.HTTPServer(("127.0.0.1", 0), Receiver)
 threading.Thread(target=receiver.serve_forever, daemon=True).start()
 control("webhooks", url=f"http://127.0.0.1:{receiver.server_port}/", secret=SECRET)
 
-client = stripe.StripeClient(
-    "sk_test_double", base_addresses={"api": URL}, max_network_retries=0
-).v1
+client = stripe.StripeClient("sk_test_double", base_addresses={"api": URL}, max_network_retries=0).v1
 checkout = {
     "mode": "payment",
     "client_reference_id": "order",
