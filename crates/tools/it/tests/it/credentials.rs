@@ -143,6 +143,8 @@ const CUSTOMER_PATHS: &[&str] = &[
     "/batches",
     "/batches/{batch_id}",
     "/batches/{batch_id}/cancel",
+    "/mcp_servers",
+    "/mcp_servers/{label}/tools",
     "/responses/{response_id}",
     "/responses/{response_id}/input_items",
     "/responses/{response_id}/cancel",
