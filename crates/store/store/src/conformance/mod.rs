@@ -10,6 +10,7 @@ use crate::Store;
 mod batches;
 mod characters;
 mod claims;
+mod debts;
 mod evidence;
 pub mod fixture;
 mod groups;
@@ -38,6 +39,7 @@ pub fn list_cases() -> Vec<ConformanceCase> {
         keys::CASES,
         groups::CASES,
         journal::CASES,
+        debts::CASES,
         usage::CASES,
         sessions::CASES,
         rpc::CASES,
