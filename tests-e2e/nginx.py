@@ -1,5 +1,7 @@
 """Starts nginx in front of some nodes, with the configuration of docs/operating.md."""
 
+import contextlib
+import secrets
 import shutil
 import socket
 import subprocess
@@ -44,9 +46,12 @@ http {{
 
 
 def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """A port that no outgoing connection takes before it is listened on: those have numbers from 32768."""
+    while True:
+        port = 15_000 + secrets.randbelow(17_000)
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
 
 
 class Nginx:
