@@ -63,8 +63,8 @@ pub(crate) async fn run_completion(
     full_response::collect_response(&head, generation).await
 }
 
-/// Counts the tokens of a prompt: null if the model is not loaded, since loading it would be work
-/// that nobody pays for.
+/// Counts the tokens of a prompt: null if the model is not loaded, since counting is free and loading
+/// is work.
 pub(crate) async fn count_prompt(
     registry: &ModelRegistry,
     asked: CompletionCall,

@@ -48,7 +48,7 @@ pub enum CheckoutRefusal {
 
 impl CardService {
     /// Stores an order, then asks Stripe for its page. An order whose answer is lost stays without a
-    /// page; it cannot be paid, because nobody has its address.
+    /// page; it cannot be paid, because the URL of its page reached no payer.
     pub async fn create_checkout(
         &self,
         request: &CheckoutRequest<'_>,

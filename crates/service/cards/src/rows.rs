@@ -16,7 +16,7 @@ pub struct CardOrderRow {
     pub amount: UsdCents,
     pub mode: StripeMode,
     pub created: Timestamp,
-    /// The Checkout session; None if Stripe's answer was lost. Then nobody has its page.
+    /// The Checkout session; None if Stripe's answer, and the URL of its page in it, was lost.
     pub session: Option<StripeId>,
     /// The PaymentIntent that the order was first seen with.
     pub intent: Option<StripeId>,
@@ -39,7 +39,7 @@ pub enum CardOrderState {
     Mismatched,
 }
 
-/// What to look at.
+/// An object of Stripe from which a payment is looked up.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LookTarget {
     Session(StripeId),

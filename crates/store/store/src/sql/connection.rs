@@ -67,7 +67,7 @@ impl dyn SqlConnection + '_ {
     }
 }
 
-/// How the statements of a query are run.
+/// The isolation of a query, and the writes that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadMode {
     pub isolation: ReadIsolation,
@@ -75,7 +75,7 @@ pub struct ReadMode {
     pub has_charges: bool,
 }
 
-/// What the statements of a query see of other transactions. On SQLite all are snapshots.
+/// The view of a query on other transactions. On SQLite all are snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadIsolation {
     /// One indexed statement that a request waits for: times out.
@@ -109,7 +109,7 @@ pub enum SequencedTable {
     Usage,
 }
 
-/// How a table is read in pages: by a statement whose parameters are those of [`SequencePage`].
+/// A table that is read in pages, by a statement whose parameters are those of [`SequencePage`].
 pub struct PagedSequence<T> {
     pub table: SequencedTable,
     pub sql: SqlText,

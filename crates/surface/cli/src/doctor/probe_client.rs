@@ -32,7 +32,7 @@ pub(super) struct ProbeResponse {
     deadline: Instant,
 }
 
-/// Why a request got no response.
+/// The reason for a missing response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProbeFailure {
     TimedOut,

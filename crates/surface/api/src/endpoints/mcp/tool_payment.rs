@@ -1,8 +1,8 @@
 //! Payments in the metadata of a call, as x402's transport for MCP defines them.
 //!
 //! A payment is credited to the wallet that signed it, by the endpoint that takes payments; then the
-//! call is charged to that wallet. A payment stands for its payer only while nobody else can know
-//! it: once it is on its chain, anyone can read and send it again, so a repeated one buys nothing.
+//! call is charged to that wallet. A payment identifies its payer only until it is on its chain:
+//! from then on anyone can read it and send it again, so a repeated one buys nothing.
 
 use std::time::Duration;
 

@@ -122,7 +122,7 @@ impl MessagesMcp {
             }
         }
         if let Some(server) = servers.iter().find(|server| server.error.is_some()) {
-            // The protocol has no item for a list, so a server that fails is told as a fault.
+            // The protocol has no item for a list, so a failed server is a fault.
             let error = server.error.as_deref().unwrap_or_default();
             let mut faults = ValidationFaults::default();
             FieldPath::top("mcp_servers")

@@ -93,8 +93,8 @@ impl MessageHead {
         ]
     }
 
-    /// The reason of the end. Few engines name the stop sequence that they met; with others an answer
-    /// that ended at one is told as ended by itself.
+    /// The reason of the end. Few engines name the stop sequence that they met; with others the
+    /// reason of an answer that ended at one is `end_turn`.
     pub(super) fn build_end(
         &self,
         finish: FinishReason,

@@ -102,9 +102,9 @@ pub(in crate::endpoints) fn build_list(mut data: Vec<ItemFields>, limit: usize) 
 mod tests {
     use super::*;
 
-    struct Zeros;
+    struct ZeroEntropy;
 
-    impl EntropySource for Zeros {
+    impl EntropySource for ZeroEntropy {
         fn fill_bytes(&self, bytes: &mut [u8]) {
             bytes.fill(0);
         }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_text_is_a_message_and_every_item_has_an_id() {
-        let items = normalise_input(json!("Hi"), &Zeros);
+        let items = normalise_input(json!("Hi"), &ZeroEntropy);
         assert_eq!(items[0]["content"], json!([{"type": "input_text", "text": "Hi"}]));
         assert_eq!(items[0]["type"], "message");
         assert!(item_id(&items[0]).starts_with("msg_0"));
@@ -120,7 +120,7 @@ mod tests {
             json!([{"role": "assistant", "content": "Yes"},
                 {"type": "function_call_output", "call_id": "c", "output": "1", "id": "mine"},
                 {"type": "item_reference", "id": "kept"}]),
-            &Zeros,
+            &ZeroEntropy,
         );
         assert_eq!(items[0]["content"][0]["type"], "output_text");
         assert!(item_id(&items[1]).starts_with("fco_0"));

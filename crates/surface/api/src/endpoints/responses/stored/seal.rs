@@ -69,9 +69,9 @@ impl ContentKey {
 mod tests {
     use super::*;
 
-    struct Counter;
+    struct FixedEntropy;
 
-    impl EntropySource for Counter {
+    impl EntropySource for FixedEntropy {
         fn fill_bytes(&self, bytes: &mut [u8]) {
             bytes.fill(7);
         }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_content_is_read_with_its_key_for_its_object_only() {
         let (key, object) = (ContentKey([1; 32]), Uuid::from_u128(1));
-        let sealed = key.seal(object, &"a secret", &Counter).unwrap();
+        let sealed = key.seal(object, &"a secret", &FixedEntropy).unwrap();
         assert_eq!(sealed.bytes, 10);
         assert!(!sealed.sealed.windows(6).any(|it| it == b"secret"));
         assert_eq!(key.open::<String>(object, &sealed.sealed).unwrap(), "a secret");
